@@ -14,13 +14,7 @@ from functools import partial
 
 import numpy as np
 
-from dropcheck.analysis.bounds import (
-    OUTWARD,
-    Hulls,
-    held_by,
-    hull_of,
-    hull_of_fixed,
-)
+from dropcheck.analysis.bounds import held_by
 from dropcheck.analysis.law_bounds import (
     AffineDraw,
     Alignment,
@@ -47,6 +41,7 @@ from dropcheck.analysis.ring import (
     lettered,
 )
 from dropcheck.analysis.single_draw import Found, Integrals, is_function_of_one_draw
+from dropcheck.analysis.support import OUTWARD, Support
 from dropcheck.language.graph import (
     Kind,
     Value,
@@ -158,7 +153,7 @@ class Norms:
     def __init__(self, integrate: bool = True, found: Found | None = None) -> None:
         self._quantities: dict[int, NormedValue] = {}
         self.bounds = 0  # the number of bounds computed so far
-        self.hulls = Hulls()
+        self.support = Support()
         self.exponents = Exponents()
         # for the tails of integrals, bounds by the rules only
         self._integrals = Integrals(Norms(integrate=False).norm, found) if integrate else None
@@ -275,20 +270,21 @@ class NormedValue:
             same=len(below) == 2 and below[0] is below[1],
             parts=self.parts,
         )
-        self.hull = self.mean = hull_of_fixed(value)
+        self.hull = self.mean = norms.support.hull(value)
         self.alignment: Alignment = ()
         self.apart: frozenset[int] = frozenset()
         self.centred: frozenset[int] = frozenset()
         self.signed: frozenset[int] = frozenset()
         self.line: AffineDraw | None = None
         self.terms = below if value.computed_by(ADD, SUBTRACT) else (self,)
-        self.held_by = lambda other: held_by(value, other.value)
+        self.held_by = lambda other: held_by(
+            value, other.value, lambda one: norms.support.hull(one).low
+        )
         if value.random:
             self._describe()
 
     def _describe(self) -> None:
         value, below = self.value, self.below
-        self.hull = hull_of(value, [one.hull for one in below])
         mean = draw_mean(value, below) if value.kind == Kind.DRAW else self.majorant.mean(self.use)
         self.mean = self.hull.common(mean)
         self.alignment = alignment_of(value, [one.alignment for one in below])

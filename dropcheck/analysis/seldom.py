@@ -14,11 +14,11 @@ import numpy as np
 
 from dropcheck.analysis.exact import Integrand, exact_means
 from dropcheck.analysis.fewer_draws.sums import exchanged, made_of, varying
-from dropcheck.analysis.undefined import NEGLIGIBLE, Walk
+from dropcheck.analysis.support import NEGLIGIBLE, Support, takes_all_numbers
+from dropcheck.known.sure import NEVER
 from dropcheck.language.compile import LoweredCase
 from dropcheck.language.events import Ends, is_whole_from_0
 from dropcheck.language.graph import Kind, Value, computed, constant_beside, ordered
-from dropcheck.vocabulary.defined_where import NEVER
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MINIMUM, SUBTRACT
 from dropcheck.vocabulary.functions.reductions import SUM
@@ -73,7 +73,7 @@ class _Search:
     """What is known of the values of a case, each looked at once."""
 
     def __init__(self) -> None:
-        self._walk = Walk()
+        self._walk = Support()
         self._ends: dict[int, Ends | None] = {}
         self._chances: dict[int, float | None] = {}
 
@@ -106,7 +106,7 @@ class _Search:
 
     def neglected(self, value: Value) -> float | None:
         """The chance with which a function of one draw is undefined, where that is too small."""
-        if value.kind != Kind.COMPUTED or value.function.defined.interval is None:
+        if value.kind != Kind.COMPUTED or takes_all_numbers(value.function):
             return None
         self._walk.known(value)
         return self._walk.neglected.get(id(value))
@@ -139,8 +139,7 @@ class _Search:
             some = part.computed_by(ANY) and part.inputs[0] is zeros and not part.shape
             if some or (value.computed_by(_FIRST) and _is_finite(part, value)):
                 return True
-        known = self._walk.known(value)
-        return self._walk.under([(condition, True)], value, known, {}, 0).defined > NEVER
+        return self._walk.under([(condition, True)], value).defined > NEVER
 
 
 def _is_finite(condition: Value, time: Value) -> bool:

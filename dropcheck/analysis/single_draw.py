@@ -13,8 +13,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from dropcheck.analysis.bounds import OUTWARD
 from dropcheck.analysis.on_paper import EXACT, Rounded, near_jumps, value_on_paper
+from dropcheck.analysis.support import OUTWARD
 from dropcheck.array_types import Floats
 from dropcheck.known import cells
 from dropcheck.known.cells import UNKNOWN, Estimate

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.analysis.bounds import support
 from dropcheck.analysis.fewer_draws import with_fewer_draws
 from dropcheck.analysis.seldom import with_values
 from dropcheck.analysis.strategy import (
@@ -24,6 +23,7 @@ from dropcheck.analysis.strategy import (
     Unanswerable,
     strategy_of,
 )
+from dropcheck.analysis.support import support
 from dropcheck.array_types import Floats
 from dropcheck.claims.registry import Case, Claim
 from dropcheck.claims.values import case_name, decimal_text, parameter_text

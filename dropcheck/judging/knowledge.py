@@ -12,7 +12,7 @@ import numpy as np
 from dropcheck.analysis.exact import ExactMoments, Integrand, exact_means, exact_moments
 from dropcheck.analysis.norms import Norms
 from dropcheck.analysis.single_draw import Found
-from dropcheck.analysis.undefined import may_be_undefined
+from dropcheck.analysis.support import may_be_undefined
 from dropcheck.array_types import Floats
 from dropcheck.inference.intervals import Spread
 from dropcheck.language.graph import Value
@@ -160,7 +160,7 @@ def knowledge_of(compiled: Compiled) -> Knowledge:
 
         return BoundedAverages(sizes=sizes, ends=ends)
 
-    undefined = may_be_undefined(_averaged(compiled))
+    undefined = may_be_undefined(_averaged(compiled), norms.support)
     if undefined is not None:  # draws without a value have no bounds
         return Knowledge(
             exact=None,
@@ -303,7 +303,7 @@ def _size(norms: Norms, compiled: Compiled, term: _Term, centres: Floats, order:
     for register, power in factors:
         value, centre = compiled.values[register], float(centres[register])
         if math.isinf(order):
-            hull = norms.hulls.of(value)
+            hull = norms.support.hull(value)
             own = max(abs(hull.low - centre), abs(hull.high - centre))
         else:
             own = norms.centred_norm(value, centre, order * degree)
@@ -318,7 +318,7 @@ def _ends(norms: Norms, compiled: Compiled, term: _Term, centres: Floats) -> tup
     if others or power != 1:
         signed = any(odd % 2 for _, odd in term[0])
         return (-size if signed else 0.0), size
-    hull, centre = norms.hulls.of(compiled.values[register]), float(centres[register])
+    hull, centre = norms.support.hull(compiled.values[register]), float(centres[register])
     low, high = hull.low - centre, hull.high - centre
     return (low, high) if term[1] is None else (min(low, 0.0), max(high, 0.0))
 

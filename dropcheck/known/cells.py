@@ -55,13 +55,16 @@ LEAST_UNBOUNDED = 1e-60
 TOLERANCE = 1e-10
 MOST_CELLS = 4000
 MOST_ROUNDS = 30
-# The number of pieces of a cell on which the function is smooth, and of one where it may not be.
-SMOOTH_PIECES, ROUGH_PIECES = 4, 16
+# The number of pieces of a cell on which the function is smooth, and of one where it may not be;
+# where a kink is located, there are more pieces of few cells, as each round takes a millisecond.
+SMOOTH_PIECES, ROUGH_PIECES, KINK_PIECES = 4, 16, 512
 # The most cuts to locate a kink, and the largest share of pieces that may then contain kinks.
 MOST_CUTS, MOST_SHARE = 12, 0.3
 # Orders for Hölder's inequality in the tails; none is tried after one that leaves so small a share.
 TAIL_ORDERS = (2.0, 4.0, 8.0, 1.5, 1.25, 1.1, 1.02)
 SMALL_SHARE = 1e-60
+# A tail whose range bounds its part by less needs no norm.
+NEGLIGIBLE_TAIL = 1e-200
 
 _PLACES, _WEIGHTS = np.polynomial.legendre.leggauss(POINTS)
 
@@ -330,7 +333,7 @@ def tail_error(integrand: Integrand, low: float, high: float, chance: float) -> 
     tail = Enclosure(np.array([low]), np.array([high]), Near(unknown, unknown))
     best = float(integrand.enclosed(tail).most[0]) * chance
     best = math.inf if math.isnan(best) else best
-    for order in TAIL_ORDERS if best > 0 else ():
+    for order in TAIL_ORDERS if best > NEGLIGIBLE_TAIL else ():
         share = chance ** (1 - 1 / order)
         best = min(best, integrand.norm(order) * share)
         if share <= SMALL_SHARE and best < math.inf:
@@ -352,7 +355,7 @@ def _located(
     edges = [low, high]
     count = cells
     for _ in range(MOST_CUTS):
-        pieces = _split(low, high, ROUGH_PIECES)
+        pieces = _split(low, high, max(KINK_PIECES // len(low), ROUGH_PIECES))
         first, last = pieces[:, :-1], pieces[:, 1:]
         ranges = integrand.enclosed(near_cells(first.ravel(), last.ravel()))
         rough = np.isinf(ranges.smooth.off).reshape(first.shape) & (first < last)

@@ -37,7 +37,6 @@ import numpy.typing as npt
 from dropcheck.array_types import Floats, Truths
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.function import Function, Kernel
-from dropcheck.vocabulary.hulls import EVERYWHERE, UNIT, Hull, Use, union
 from dropcheck.vocabulary.special import Special
 
 INF = math.inf
@@ -169,7 +168,7 @@ class Enclosure(np.lib.mixins.NDArrayOperatorsMixin):
     def __array_function__(self, function: Any, _types: Any, inputs: Any, options: Any) -> Any:
         if function is np.where and len(inputs) == 3:
             with np.errstate(all="ignore"):
-                return _chosen(*(enclosed(one, self) for one in inputs))
+                return chosen(*(enclosed(one, self) for one in inputs))
         return function._implementation(*inputs, **options)
 
     def by_ends(
@@ -267,8 +266,8 @@ def enclosed(array: Any, like: Enclosure) -> Enclosure:
         return array
     value = np.atleast_1d(np.asarray(array, np.float64))
     if like.first is None:
-        one = value.shape == (1,)
-        return _number(value.item(), like.near is None) if one else _known(value, like.near is None)
+        found = _number(value.item()) if value.shape == (1,) else _fixed(value)
+        return found if like.near is not None else Enclosure(found.low, found.high)
     unknown = ~np.isfinite(value)
     zero, box = np.zeros_like(value), like.first.box
     first = First(value, np.zeros((*value.shape[:-1], len(box))), zero, zero, box)
@@ -277,17 +276,15 @@ def enclosed(array: Any, like: Enclosure) -> Enclosure:
 
 
 @lru_cache(maxsize=1024)
-def _number(value: float, a_hull: bool) -> Enclosure:
-    return _known(np.array([value]), a_hull)
+def _number(value: float) -> Enclosure:
+    return _fixed(np.array([value]))
 
 
-def _known(value: Floats, a_hull: bool) -> Enclosure:
-    """Known numbers, which have a rounding error on cells, but for those of few binary digits."""
+def _fixed(value: Floats) -> Enclosure:
+    """Known numbers on cells: they have a rounding error, but for those of few binary digits."""
     low, high = value, value
     if np.isnan(value).any():
         low, high = _instead_of_nan(value, -INF), _instead_of_nan(value, INF)
-    if a_hull:
-        return Enclosure(low, high)
     few = np.ldexp(value, _FEW_DIGITS)
     error = np.where(few == np.rint(few), 0.0, FUNCTION_ROUNDING * np.abs(value))
     return Enclosure(low, high, Near(np.zeros_like(value), error))
@@ -826,7 +823,7 @@ _CURVES: dict[str, Mapping[str, Any]] = {
     "sqrt": {"slope": lambda x: 0.5 / np.sqrt(x), "domain": _AT_LEAST_0,
              "spread": lambda low, _, off: _where_positive(
                  low - off, 0.5 / np.sqrt(np.maximum(low - off, 0.0)))},
-    "cbrt": {"slope": lambda x: np.cbrt(x) ** -2.0 / 3, "mirror": 0.0,
+    "cbrt": {"slope": lambda x: np.cbrt(x) ** -2.0 / 3, "mirror": 0.0, "kink": 0.0,
              "spread": lambda low, high, off: _where_positive(
                  _nearest(low, high, off), np.power(_nearest(low, high, off), -2 / 3) / 3)},
     "absolute": {"slope": np.sign, "spread": _constant, "turn": 0.0, "kink": 0.0, "exact": True},
@@ -941,7 +938,7 @@ def _logic(ufunc: np.ufunc) -> Rule:
     return rule
 
 
-def _chosen(c: Enclosure, a: Enclosure, b: Enclosure) -> Enclosure:
+def chosen(c: Enclosure, a: Enclosure, b: Enclosure) -> Enclosure:
     """`where`: a or b; where the event is open, the range of both."""
     yes, no = (c.low > 0) | (c.high < 0), (c.low == 0) & (c.high == 0)
     low = np.where(yes, a.low, np.where(no, b.low, np.minimum(a.low, b.low)))
@@ -1015,8 +1012,7 @@ def applied(function: Function, compute: Kernel, inputs: Sequence[Any]) -> Enclo
     """The enclosure of a function of enclosures and known arrays; at least one is an enclosure.
 
     A kernel that is made of numpy's functions works on enclosures as it is. A function that moves
-    elements or adds them up is applied to every part of the enclosures. For all others the bounds
-    of the function's entry give an interval of the values.
+    elements or adds them up is applied to every part of the enclosures. All others may be anything.
 
     Args:
         function: the entry.
@@ -1033,50 +1029,15 @@ def applied(function: Function, compute: Kernel, inputs: Sequence[Any]) -> Enclo
         return enclosed(result, like)
     operands = [enclosed(one, like) for one in inputs]
     with np.errstate(all="ignore"):
-        return (
-            by_parts(compute, *operands)
-            if function.moves
-            else _by_hulls(function, compute, operands)
-        )
+        return by_parts(compute, *operands) if function.moves else _by_size(compute, operands)
 
 
-def _by_hulls(function: Function, compute: Kernel, operands: Sequence[Enclosure]) -> Enclosure:
-    """The interval of the values, for all boxes together."""
+def _by_size(compute: Kernel, operands: Sequence[Enclosure]) -> Enclosure:
+    """The enclosure of what may be any number."""
     at = [one.low if one.first is None else one.first.value for one in operands]
     shape = np.shape(compute(*(np.where(np.isfinite(one), one, 0.0) for one in at)))
-    hulls = [Hull(float(one.low.min()), float(one.high.max())) for one in operands]
-    shapes = tuple(one.shape[:-1] for one in operands)
-    same = len(operands) == 2 and operands[0] is operands[1]
-    found = hull(function, hulls, Use(compute, shape[:-1], shapes, same))
-    low, high = np.full(shape, found.low), np.full(shape, found.high)
-    return _made(operands, low, high, value=compute)
-
-
-def hull(function: Function, hulls: Sequence[Hull], use: Use) -> Hull:
-    """The hull of a function's values, from the hulls of its arguments.
-
-    >>> from dropcheck.vocabulary.functions import operation
-    >>> softplus = operation("softplus")
-    >>> hull(softplus, [Hull(-math.inf, math.inf)], Use(softplus.kernel, (), ((),)))
-    Hull(low=0.0, high=inf)
-    """
-    if function.truth:
-        return UNIT
-    if function.rearranges or function.joins or function.by_rank:
-        return union(hulls)
-    bounds = EVERYWHERE if function.bounds is None else function.bounds(hulls, use)
-    if function.by_element or not any(use.inputs):
-        last = len(hulls) - 1
-        fixed = [one.low == one.high and at < last for at, one in enumerate(hulls)]
-        ends = [(np.array([one.low]), np.array([one.high])) for one in hulls]
-        inputs = [
-            one[0] if known else Enclosure(*one) for one, known in zip(ends, fixed, strict=True)
-        ]
-        with suppress(TypeError, AttributeError), np.errstate(all="ignore"):
-            found = use.kernel(*(inputs[1:] * 2 if use.same else inputs))
-            if isinstance(found, Enclosure):
-                return Hull(found.low.item(), found.high.item()).common(bounds)
-    return bounds
+    unknown = np.full(shape, INF)
+    return _made(operands, -unknown, unknown, value=compute)
 
 
 # ---- over averages ------------------------------------------------------------------------------

@@ -15,12 +15,12 @@ from functools import partial
 
 import numpy as np
 
-from dropcheck.analysis.bounds import support
 from dropcheck.analysis.enumeration import outcomes_of
 from dropcheck.analysis.exact import MOST_OUTCOMES
 from dropcheck.analysis.law_bounds import AffineDraw, line_of
 from dropcheck.analysis.on_paper import EXACT, Rounded, alike, value_on_paper
 from dropcheck.analysis.single_draw import SingleDraw, Steps, draw_below
+from dropcheck.analysis.support import support, takes_all_numbers
 from dropcheck.array_types import Floats
 from dropcheck.errors import DropcheckError
 from dropcheck.language.graph import Kind, Value, folded, in_order, kernel_of, number, thawed
@@ -29,7 +29,7 @@ from dropcheck.simulation.program import NearJumps, Program, may_jump
 from dropcheck.simulation.steps import LawDraw, Step
 from dropcheck.simulation.steps import computed_registers as computed
 from dropcheck.simulation.variants import step_by_step
-from dropcheck.vocabulary import defined_where, jumps
+from dropcheck.vocabulary import jumps
 from dropcheck.vocabulary.function import LINEAR, Array, Function, KernelError, scales_together
 from dropcheck.vocabulary.functions.elementwise import (
     ABS,
@@ -173,7 +173,7 @@ def unless_too_large(
         return other
     for array in perturbed:  # substitutes for overflows are finite; look at a draw as a whole
         infinite = infinite & np.isfinite(array).reshape(-1, array.shape[-1]).all(axis=0)
-    infinite &= inputs[0] != 0 if function is POWER else function.defined.everywhere
+    infinite &= inputs[0] != 0 if function is POWER else takes_all_numbers(function)
     return np.where(infinite, np.copysign(LARGEST, result), other)
 
 
@@ -326,7 +326,7 @@ ALLOWED = 8.0
 # Whole numbers up to this are exact if they are computed from whole numbers, or are counts.
 EXACT_WHOLE = 2.0**51
 # The domains of functions that return one of their arguments.
-_COPIES = (defined_where.PICKED, defined_where.CHOSEN)
+_COPIES = {"clip", "minimum", "maximum", "max", "min", "sort", "cummax", "where", "conditional"}
 # Two sides are taken for copies if they change by the same amount in this many draws.
 SURE = 32
 # Larger fixed arrays are not perturbed.
@@ -469,7 +469,7 @@ class Perturbed:
                 other = any_remainder(inputs, perturbed, other, self.generator)
             if function.jumps is jumps.whole and len(inputs) == 1 and register in self.dense:
                 other = self._across(work, inputs, perturbed, result, other, register)
-        if function.rearranges or function.joins or function.defined in _COPIES:
+        if function.rearranges or function.joins or function.name in _COPIES:
             return other
         rational = not _transcends(function)
         whole = _counts(function) or (rational and all(map(_whole, inputs)))

@@ -17,8 +17,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dropcheck.vocabulary.defined_where import UNDEFINED_NOWHERE, DefinedWhere
-from dropcheck.vocabulary.hulls import BoundsRule
 from dropcheck.vocabulary.jumps import JumpRule
 from dropcheck.vocabulary.majorants.rule import Majorant
 from dropcheck.vocabulary.shapes import Shape, ShapeRule, elementwise, normalise_axes
@@ -162,9 +160,6 @@ class Function:
     kernel: Kernel
     growth: Majorant
     cost: CostRule
-    # where the values of a function of arrays lie; None: as its kernel says (`known.enclosure`)
-    bounds: BoundsRule | None = None
-    defined: DefinedWhere = UNDEFINED_NOWHERE
     # the command that is read as it, or the parts before, between and after its arguments
     latex: str | tuple[str, ...] = ""
     aliases: tuple[str, ...] = ()  # its names in papers and in other libraries

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache, lru_cache, wraps
@@ -21,9 +21,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from dropcheck.vocabulary import moments, special
-from dropcheck.vocabulary.defined_where import GENERIC, NEVER, SURE, Known
 from dropcheck.vocabulary.function import Array
-from dropcheck.vocabulary.hulls import EVERYWHERE, Hull, proper, union
+from dropcheck.vocabulary.hulls import Hull
 from dropcheck.vocabulary.shapes import Shape
 
 Arguments = Sequence[Array]
@@ -496,6 +495,18 @@ class Law:
                 known = np.equal(sum(np.isnan(one) for one in arguments), 0)
                 values = np.where(np.isnan(values) & known, -np.inf, values)
             return np.where(np.isnan(x), np.nan, np.where(inside, values, -np.inf))
+
+    def log_density_around(self, arguments: Arguments, x: Any) -> Any:
+        """The enclosure of the logarithm of the density, from that of x.
+
+        Raises:
+            TypeError: x may lie outside the support, or the law has no density of one number.
+        """
+        low, high = self._ends(arguments)
+        inside = np.all((x.low >= low) & (x.high <= high))
+        if self.discrete or self.own_axes is not None or not inside:
+            raise TypeError(f"nothing is known of the density of {self.name!r}")
+        return self.log_density_inside(x, *arguments)
 
     def density(self, arguments: Arguments, x: Array) -> Array:
         """The density, or the probability where the law is discrete: exp of `log_density`."""
@@ -1224,109 +1235,3 @@ def _condition_problem(law: Law, condition: Condition, arguments: Arguments) -> 
         for parameter, argument in zip(law.parameters, arguments, strict=True)
     )
     return f"{text}, and it does not hold for {given}"
-
-
-# ---- law known -----------------------------------------------------------------------------------
-#
-# What is known of a draw with random arguments, from what is known of the arguments.
-
-
-# The most corners of the box of possible arguments that are tried.
-MOST_CORNERS = 64
-# Stands for an infinite end.
-FAR = 1e150
-
-
-def ends_of(law: Law, arguments: Sequence[Known]) -> Hull:
-    """An interval that holds all values of a draw.
-
-    The ends of a law are monotone in each argument, so that the corners of the arguments suffice.
-    """
-    if not callable(law.ends):
-        return Hull(*law.ends)
-    with np.errstate(all="ignore"):
-        ends = [law.ends(*corner) for corner in _corners(law, arguments)]
-    hulls = [proper(Hull(float(low), float(high))) for low, high in ends]
-    return union(hulls) if hulls else EVERYWHERE
-
-
-def _corners(law: Law, arguments: Sequence[Known]) -> Iterator[tuple[float, ...]]:
-    """The corners of the arguments; none if some are lists, or if there are too many corners."""
-    choices = [sorted({one.hull.low, one.hull.high}) for one in arguments]
-    few = math.prod(map(len, choices)) <= MOST_CORNERS
-    if few and not any(parameter.axes for parameter in law.parameters):
-        yield from itertools.product(*choices)
-
-
-def arguments_fit(law: Law, arguments: Sequence[Known], apart: bool) -> int:
-    """How sure it is that a law takes its arguments.
-
-    Args:
-        law: the law.
-        arguments: what is known of each argument.
-        apart: whether no two of them depend on the same draw. Only then are the conditions between
-            arguments tried at their ends: the ends of x and of x + 1 say nothing of
-            `uniform(x, x + 1)`.
-    """
-    answers = [SURE]
-    for parameter, known in zip(law.parameters, arguments, strict=True):
-        domain = parameter.domain
-        # the bound of counts, 2**53, is far above any draw, and counts as no bound
-        low, high = (
-            math.copysign(math.inf, end) if abs(end) == LARGEST_COUNT else end
-            for end in (domain.low, domain.high)
-        )
-        answers.append(known.inside(low, high))
-        answers += [
-            known.never(end)
-            for end, is_open in ((low, domain.low_open), (high, domain.high_open))
-            if is_open and math.isfinite(end)
-        ]
-        if domain.whole and not known.whole:
-            answers.append(NEVER)
-    if law.conditions and apart:
-        far = [one if one.hull.low == one.hull.high else _within_reach(one) for one in arguments]
-        with np.errstate(all="ignore"):
-            answers += [
-                NEVER
-                for corner in _corners(law, far)
-                for condition in law.conditions
-                if not callable(condition)
-                and not np.all(condition[1](*(np.array([end]) for end in corner)))
-            ]
-    return min(answers)
-
-
-def _within_reach(known: Known) -> Known:
-    """The same with finite ends: a difference of infinities says nothing."""
-    low, high = (min(max(end, -FAR), FAR) for end in (known.hull.low, known.hull.high))
-    return replace(known, hull=Hull(low, high))
-
-
-def has_density(law: Law, arguments: Sequence[Known]) -> bool:
-    """Whether a draw of a continuous law with random arguments has a density."""
-    if all(one.smooth for one in arguments):
-        return True
-    if callable(law.ends) and ends_of(law, arguments).bounded:
-        return False  # its two ends may be equal, and the draw a constant
-    closed = (
-        known
-        for parameter, known in zip(law.parameters, arguments, strict=True)
-        if parameter.domain.low == 0 and not parameter.domain.low_open
-    )
-    return all(known.nonzero for known in closed)
-
-
-def inside_support(law: Law, arguments: Sequence[Known], x: Known) -> int:
-    """How sure it is that the density of a law is above 0 and finite at x."""
-    if law.own_axes is not None:
-        return GENERIC if not law.discrete else NEVER
-    ends = ends_of(law, arguments)
-    if any(one.hull.width for one in arguments) and callable(law.ends):
-        return NEVER
-    if law.discrete:
-        listed = law.values in (Values.LISTED, Values.SIGNS)
-        inside = x.inside(ends.low, ends.high) if x.whole and not listed else NEVER
-    else:
-        inside = x.inside(ends.low, ends.high, open_ends=True)
-    return min(inside, arguments_fit(law, arguments, apart=True))

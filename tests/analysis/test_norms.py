@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Any
 
-import numpy as np
 import pytest
 from lowered import expressed, lowered, lowering
 from made_expressions import made
@@ -14,9 +12,9 @@ from norm_checks import below_the_truth
 
 from dropcheck.analysis import norms
 from dropcheck.analysis.norms import Norms
-from dropcheck.known.enclosure import hull
+from dropcheck.analysis.support import support
+from dropcheck.language.graph import Kind, Value
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS, SIGNS
-from dropcheck.vocabulary.hulls import EVERYWHERE, Use
 from dropcheck.vocabulary.majorants.rule import NONE, Applied, Majorant
 
 INF = math.inf
@@ -112,15 +110,20 @@ def test_every_function_has_a_majorant_or_is_known_to_have_none() -> None:
 
 
 def _bounded(function: Any) -> bool:
-    shapes = ((2, 2),) * len(function.parameters)
     of_law = function.name in OF_LAWS
-    kernel = partial(function.kernel, law="cauchy") if of_law else function.kernel
-    use = Use(kernel, (2, 2), shapes)
-    with np.errstate(all="ignore"):
-        try:
-            return hull(function, [EVERYWHERE] * len(shapes), use).bounded
-        except TypeError:  # a kernel of several arrays
-            return False
+    scope = lowering("a, b, c ~ cauchy(0, 1)[2, 2]")
+    drawn = [expressed(scope, name) for name in "abc"]
+    count = 3 if of_law else sum(not one.option for one in function.parameters)
+    value = Value(
+        kind=Kind.COMPUTED,
+        operation=function.name,
+        shape=(2, 2),
+        at=drawn[0].at,
+        inputs=tuple(drawn[:count]),
+        options=(("law", "cauchy"),) if of_law else (),
+        random=True,
+    )
+    return support(value).bounded
 
 
 def test_a_rule_that_is_not_stated_knows_nothing() -> None:

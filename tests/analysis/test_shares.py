@@ -10,7 +10,7 @@ import pytest
 from trials import compiled
 
 from dropcheck.analysis import bounds
-from dropcheck.analysis.bounds import support
+from dropcheck.analysis.support import support
 from dropcheck.vocabulary.hulls import Hull
 
 # Tails so heavy that single elements stand out, and with them the ends of the quotients.

@@ -10,7 +10,9 @@ import pytest
 from lowered import lowered as expression
 from trials import compiled
 
-from dropcheck.analysis.bounds import support
+from dropcheck.analysis.support import Support, support
+from dropcheck.known.sure import SURE
+from dropcheck.language.graph import Kind, computed_from, number, ordered
 from dropcheck.vocabulary.hulls import Hull
 
 MODEL = (
@@ -97,3 +99,47 @@ def test_the_first_true_element_has_a_place_or_none() -> None:
     assert support(expression(model, "first(x == 0)")) == Hull(0.0, math.inf)
     hull = support(expression(model, "minimum(first(x == 0), 9)"))
     assert (hull.low, hull.high) == pytest.approx((0, 9), abs=1e-9)
+
+
+# ---- each function of arrays, against its kernel -------------------------------------------------
+
+CALLS = [
+    "sum(x)", "sum(m, axis=0)", "mean(m, axis=1)", "prod(x)", "prod(m)", "var(x)", "std(x, ddof=1)",
+    "norm(x)", "norm(x, ord=1)", "norm(x, ord=3)", "norm(x, ord=inf)", "norm(x, ord=0)",
+    "max(m)", "min(x)", "median(x)", "quantile(x, 0.3)", "sort(x)", "cummax(x)", "cumsum(x)",
+    "cumprod(x)", "diff(x)", "argmax(m)", "argmin(x)", "argsort(x)", "softmax(x)", "logsumexp(x)",
+    "x[:3] @ m", "x @ x", "m.T @ m", "dot(m, m)", "outer(x, x)", "kron(x, m)", "trace(k)", "det(k)",
+    "inv(k)", "qr_q(m)", "eigvalsh(k)", "eigvecsh(k)", "svdvals(m)", "pinv(m)", "first(x > 0.5)",
+    "take(x, argmax(x))", "one_hot(argmax(x), 4)", "bincount(argsort(x), 4)", "tril(k)", "diag(x)",
+    "solve(k, x[:3])", "linspace(x[0], x[1], 3)", "reshape(m, [2, 3])", "concat(x, x[:2])",
+]  # fmt: skip
+ENDS = [(-2.0, 3.0), (0.0, 1.0), (0.5, 2.5), (-3.0, -1.0), (-1.0, 0.0), (0.0, 0.0)]
+
+
+@pytest.mark.parametrize("ends", ENDS)
+@pytest.mark.parametrize("call", CALLS)
+def test_functions_of_arrays_keep_to_what_is_known(call: str, ends: tuple[float, float]) -> None:
+    low, high = ends
+    model = "x ~ uniform({0}, {1})[4]; m ~ uniform({0}, {1})[3, 2]; k ~ uniform({0}, {1})[3, 3]"
+    value = expression(model.format(low, high), call)
+    if not value.random:
+        return
+    known, rng = Support().known(value), np.random.default_rng(4)
+    for _ in range(40):
+        places = rng.choice([low, high, 0.5 * low + 0.5 * high], 3)
+        arrays: dict[int, npt.NDArray[np.float64]] = {}
+        with np.errstate(all="ignore"):
+            for one in ordered([value]):
+                drawn = one.kind == Kind.DRAW
+                made = rng.choice(places, (*one.shape, 1)) if drawn else computed_from(one, arrays)
+                arrays[id(one)] = number(made)
+        found = arrays[id(value)]
+        if known.finite == SURE:
+            assert not np.isinf(found).any()
+        if known.number == SURE:
+            assert not np.isnan(found).any()
+        found = found[np.isfinite(found)]
+        assert (found >= known.low - 1e-12 * abs(known.low)).all()
+        assert (found <= known.high + 1e-12 * abs(known.high)).all()
+        assert known.nonzero < SURE or found.all()
+        assert not known.whole or (found == np.floor(found)).all()

@@ -13,13 +13,12 @@ from lowered import expressed, lowered, lowering
 from scipy import stats
 
 from dropcheck.analysis.enumeration import outcomes_of
-from dropcheck.analysis.undefined import may_be_undefined
+from dropcheck.analysis.support import ends_of, may_be_undefined, of_function, takes_all_numbers
 from dropcheck.errors import DropcheckError
-from dropcheck.vocabulary.defined_where import ANALYTIC, GENERIC, NEVER, SURE, Known
+from dropcheck.known.sure import ANALYTIC, GENERIC, NEVER, SURE, Known
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.functions import FUNCTIONS_OF_ARRAYS, FUNCTIONS_OF_NUMBERS, SIGNS
-from dropcheck.vocabulary.hulls import Hull, Use
-from dropcheck.vocabulary.law import ends_of
+from dropcheck.vocabulary.hulls import Hull
 from dropcheck.vocabulary.laws import LAWS
 
 
@@ -174,26 +173,25 @@ def test_functions_are_defined_where_they_say(name: str) -> None:
     function = FUNCTIONS_OF_NUMBERS.get(name) or SIGNS[name]
     count = sum(not one.option and one.required for one in function.parameters)
     rng = np.random.default_rng(3)
-    use = Use(function.kernel, (), ((),) * count)
     answers = 0
     for _ in range(200):
         hulls = [HULLS[rng.integers(len(HULLS))] for _ in range(count)]
         known = [Known(hull, nonzero=GENERIC, smooth=ANALYTIC) for hull in hulls]
         known = [one if one.never(0.0) < SURE else Known(one.hull, nonzero=SURE) for one in known]
-        rules = function.defined
+        found = of_function(function, function.kernel, known)
         with np.errstate(all="ignore"):
             values = function.kernel(*(points(hull, rng) for hull in hulls))
-        if rules.asks(known, use) > NEVER:
+        if found.defined > NEVER:
             answers += 1
             assert not np.isnan(values).any()
             assert np.isfinite(values).all() or name in ("exp", "expm1", "sinh", "cosh", "**")
-        if rules.nonzero(known, use) == SURE:
+        if found.nonzero == SURE:
             assert (values != 0).all()
     assert answers or name in ("comb", "factorial")
 
 
 @pytest.mark.parametrize("name", sorted(name for name, law in LAWS.items() if callable(law.ends)))
-def test_ends_of_laws_are_outermost_at_corners(name: str) -> None:
+def testends_of_laws_are_outermost_at_corners(name: str) -> None:
     law = LAWS[name]
     ends = law.ends
     if any(parameter.axes for parameter in law.parameters) or not callable(ends):
@@ -224,7 +222,7 @@ MATRICES = [
 def test_functions_of_arrays_that_ask_nothing_are_finite_everywhere(name: str) -> None:
     function = FUNCTIONS_OF_ARRAYS[name]
     needed = [one for one in function.parameters if one.required]
-    if not function.defined.everywhere or any(one.option for one in needed) or not needed:
+    if not takes_all_numbers(function) or any(one.option for one in needed) or not needed:
         return
     for matrix in MATRICES:
         with np.errstate(all="ignore"):

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from outcomes import outcomes_of
 
-from dropcheck.analysis import norms
 from dropcheck.analysis.norms import NormedValue, Norms
+from dropcheck.analysis.support import Support
 from dropcheck.language.graph import Value, ordered
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.hulls import EVERYWHERE
@@ -33,7 +33,12 @@ def below_the_truth(values: Sequence[Value], seed: int) -> list[str]:
     chances = table.chances[live]
     with pytest.MonkeyPatch.context() as patch:
         if seed % 2:
-            patch.setattr(norms, "hull_of", lambda *_: EVERYWHERE)
+            plain = Support()
+            patch.setattr(
+                known.support,
+                "hull",
+                lambda one: EVERYWHERE if one.random else plain.hull(one),
+            )
         for value in ordered(values):
             known.quantity(value)
     found: list[str] = []

@@ -14,11 +14,11 @@ from lowered import expressed, lowering
 from numpy.typing import NDArray
 from trials import VERIFIED, judged
 
-from dropcheck.analysis.bounds import support
-from dropcheck.known.enclosure import Enclosure, Near, applied, hull
+from dropcheck.analysis.support import support
+from dropcheck.known.enclosure import Enclosure, Near, applied
 from dropcheck.vocabulary.function import Kernel
 from dropcheck.vocabulary.functions import OF_LAWS
-from dropcheck.vocabulary.hulls import Hull, Use
+from dropcheck.vocabulary.hulls import Hull
 from dropcheck.vocabulary.laws import LAWS
 
 Array = NDArray[np.float64]
@@ -103,22 +103,26 @@ def test_a_shape_is_that_of_both() -> None:
 @pytest.mark.parametrize(("name", "arguments"), NUMBERS)
 @pytest.mark.parametrize("function", OF_LAWS)
 def test_no_value_leaves_the_hull(function: str, name: str, arguments: tuple[Any, ...]) -> None:
-    law, entry = LAWS[name], OF_LAWS[function]
+    law, compute = LAWS[name], kernel(function, name)
+    no_spread = law.constant(*arguments) is not None
+    if "density" in function and (law.discrete or no_spread):  # of whole numbers alone, or none
+        return
     generator = np.random.default_rng([3, *name.encode()])
-    given = [Hull(float(one), float(one)) for one in arguments]
-    use = Use(kernel(function, name), (), ((),) * (len(arguments) + 1))
+    unknown = np.array([math.inf])
     for _ in range(2 if name == "von_mises" else 20):  # whose quantiles take long
         levels = np.sort(generator.random(2))
         ends = levels if function == "quantile_of" else law.quantile(levels, *arguments)
         with np.errstate(all="ignore"):
-            found = hull(entry, [*given, Hull(float(ends[0]), float(ends[1]))], use)
+            x = Enclosure(ends[:1] * 1.0, ends[1:] * 1.0, Near(unknown, unknown * 0))
+            found = applied(OF_LAWS[function], compute, [*as_arrays(arguments), x])
         points = generator.uniform(ends[0], ends[1], 200)
         if law.discrete and function != "quantile_of":
             points = np.round(points)
             points = points[(points >= ends[0]) & (points <= ends[1])]
-        at = use.kernel(*as_arrays(arguments), np.concatenate([points, ends]))
-        assert found.low <= at.min()
-        assert at.max() <= found.high
+        at = compute(*as_arrays(arguments), np.concatenate([points, ends]))
+        give = 1e-12 * np.abs(at).max()  # the formula of a density rounds at several places
+        assert found.low <= at.min() + give
+        assert at.max() <= found.high + give
 
 
 @pytest.mark.parametrize(("name", "arguments"), CONTINUOUS)
@@ -140,10 +144,10 @@ def test_the_mode_is_where_the_density_is_greatest(name: str, arguments: tuple[A
     assert (rises[x[:-1] >= mode] <= 1e-9).all()
 
 
-def test_a_density_is_bounded_by_its_mode() -> None:
+def test_a_density_is_bounded_by_its_formula() -> None:
     scope = lowering("x ~ cauchy(0, 1); s ~ gamma(2, 1)")
-    assert support(expressed(scope, "density(gamma(3, 2), s)")).high == pytest.approx(
-        float(np.exp(-2.0)), rel=1e-8
+    assert support(expressed(scope, "density(normal(3, 2), x)")).high == pytest.approx(
+        float(0.5 / np.sqrt(2 * np.pi)), rel=1e-8
     )
     far = support(expressed(scope, "logdensity(cauchy(0, 1), clip(x, 3, 4))"))
     wanted = LAWS["cauchy"].log_density(as_arrays((0.0, 1.0)), np.array([4.0, 3.0]))

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dropcheck.known.enclosure import hull as hull_of
+from dropcheck.analysis.support import of_function
+from dropcheck.known.sure import Known
 from dropcheck.vocabulary.function import Array, KernelError
 from dropcheck.vocabulary.functions import FUNCTIONS, operation
-from dropcheck.vocabulary.hulls import Hull, Use
+from dropcheck.vocabulary.hulls import Hull
 
 DRAWS = 5
 NAN = math.nan
@@ -274,8 +275,8 @@ def test_a_power_of_a_small_whole_exponent_is_numpys_but_for_its_roundings(expon
 def test_a_power_is_within_the_power_of_the_ends_also_after_rounding(exponent: int) -> None:
     high = np.random.default_rng(2).uniform(size=2000)
     low = np.nextafter(high, 0.0)
-    use = Use(kernel=call("**"), shape=(), inputs=((), ()))
+    count = Known(Hull(exponent, exponent), whole=True)
     for one, other in zip(low, high, strict=True):
-        hull = hull_of(operation("**"), (Hull(one, other), Hull(exponent, exponent)), use)
+        hull = of_function(operation("**"), call("**"), [Known(Hull(one, other)), count]).hull
         found = call("**")(np.array([one, other]), np.array([float(exponent)]))
         assert hull.low <= found[0] <= found[1] <= hull.high

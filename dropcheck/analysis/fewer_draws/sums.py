@@ -20,8 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.analysis.bounds import support
-from dropcheck.analysis.undefined import may_be_undefined
+from dropcheck.analysis.support import may_be_undefined, support
 from dropcheck.language.graph import (
     Kind,
     Sources,

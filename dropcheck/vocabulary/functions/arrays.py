@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary import defined_where, growth, hulls
+from dropcheck.vocabulary import growth
 from dropcheck.vocabulary.function import (
     AXIS,
     LINEAR,
@@ -224,28 +224,25 @@ ARRAY = entry(
     "array", _array, "an array with a new first axis", REARRANGED, parameters=(MORE,),
     shape=lambda shapes, _options: array_of(shapes), carries_size=True, does="joins",
     written="[a, b, c]",
-    defined=defined_where.REARRANGED,
 )  # fmt: skip
 SUBSCRIPT = entry(
     "subscript", lambda x, index: x[tuple(index)], "elements by fixed indices, from 0",
     elements.Rearranged(), parameters=(*X, option("index")),
     cost=cheap, does="subscripts",
     shape=lambda shapes, options: subscript(shapes[0], options["index"]), written="x[i]",
-    defined=defined_where.REARRANGED,
 )  # fmt: skip
 
 ELEMENTS = entry(
     "elements", _elements, "elements by several fixed indices", elements.Rearranged(),
     parameters=(*X, option("axis"), option("places")), cost=cheap,
     does="picks", shape=_shape_of_elements, written="x[[i, j]]",
-    defined=defined_where.REARRANGED,
 )  # fmt: skip
 
 SIGNS = (ARRAY, SUBSCRIPT, ELEMENTS)
 TAKE = entry(
     "take", _take, "elements of a vector, or rows of a matrix, by index, from 0; −1 is the last",
-    elements.TakenAt(), bounds=hulls.picking_first, parameters=values("x i"), shape=_take_shape,
-    does="takes", defined=defined_where.TAKEN,
+    elements.TakenAt(), parameters=values("x i"), shape=_take_shape,
+    does="takes",
 )  # fmt: skip
 
 _INDEX = (*values("i"), option("n"))
@@ -263,21 +260,17 @@ ARRAYS = (
           "lengths of the axes", BY_HULL,
           shape=lambda shapes, _options: (len(shapes[0]),), does="shape"),
     entry("one_hot", _one_hot, "1 at index i of n, else 0", growth.BY_HULL,
-          bounds=hulls.within(0.0, 1.0),
           parameters=_INDEX, shape=lambda shapes, options: (*shapes[0], count(options["n"], "n")),
-          indicator=True, places="()->(N)",
-          defined=defined_where.PLACED),
+          indicator=True, places="()->(N)"),
     entry("bincount", _bincount, "how often each of 0 … n−1 occurs",
           growth.bounded(lambda use: float(use.arguments[0].shape[-1])), parameters=_INDEX,
-          shape=_bincount_shape, places="(n)->(K)", defined=defined_where.PLACED),
+          shape=_bincount_shape, places="(n)->(K)"),
     TAKE,
     entry("concat", _concat, "one after the other, along the last axis unless axis says otherwise",
           REARRANGED, parameters=_SEVERAL, shape=_concat_shape, does="joins",
-          aliases=("cat", "concatenate"),
-          defined=defined_where.REARRANGED),
+          aliases=("cat", "concatenate")),
     entry("stack", _stack, "side by side along a new axis, the last unless axis says otherwise",
-          REARRANGED, parameters=_SEVERAL, shape=_stack_shape, does="joins",
-          defined=defined_where.REARRANGED),
+          REARRANGED, parameters=_SEVERAL, shape=_stack_shape, does="joins"),
 )  # fmt: skip
 
 FIXED = (
@@ -296,8 +289,7 @@ FIXED = (
           lambda v, *, shape: np.broadcast_to(v, (*as_sizes(shape), v.shape[-1])).copy(),
           "all v, of the shape given: full([2, 3], v)",
           elements.Rearranged(), does="moves", parameters=(option("shape"), *values("v")),
-          shape=_full_shape,
-          defined=defined_where.REARRANGED),
+          shape=_full_shape),
     entry("eye", lambda *, n: np.eye(count(n, "n"))[:, :, None], "identity matrix of n rows",
           BY_HULL, parameters=(option("n"),),
           shape=lambda _shapes, options: (count(options["n"], "n"),) * 2, aliases=("identity",)),
@@ -399,11 +391,11 @@ def _kron_shape(shapes: tuple[Shape, ...], _options: Options) -> Shape:
 # ---- the entries --------------------------------------------------------------------------------
 
 _MOVED: dict[str, Any] = {
-    "cost": cheap, "does": "moves", "defined": defined_where.REARRANGED,
+    "cost": cheap, "does": "moves",
 }  # fmt: skip
 _VIEWED: dict[str, Any] = {**_MOVED, "does": "views"}
 _GAPS: dict[str, Any] = {
-    "cost": cheap, "does": "gaps", "degree": LINEAR, "defined": defined_where.WITH_GAPS,
+    "cost": cheap, "does": "gaps", "degree": LINEAR,
 }  # fmt: skip
 _K = option("k", 0.0)
 
@@ -439,17 +431,17 @@ REARRANGING = (
           elements.Rearranged(), parameters=(*X, option("n")),
           shape=_tile_shape, **_MOVED),
     entry("tril", _triangle(np.tril), "0 above the k-th diagonal", elements.WithGaps(),
-          bounds=hulls.picking_or_zero, parameters=(*X, _K), shape=_triangle_shape,
+          parameters=(*X, _K), shape=_triangle_shape,
           places="(N,M)->(N,M)", **_GAPS),
     entry("triu", _triangle(np.triu), "0 below the k-th diagonal", elements.WithGaps(),
-          bounds=hulls.picking_or_zero, parameters=(*X, _K), shape=_triangle_shape,
+          parameters=(*X, _K), shape=_triangle_shape,
           places="(N,M)->(N,M)", **_GAPS),
     entry("diag", _diag,
           "the matrix with this k-th diagonal, or a matrix's; above the main one " "k is positive",
-          elements.Rearranged(gaps=True), bounds=hulls.picking_or_zero, parameters=(*X, _K),
+          elements.Rearranged(gaps=True), parameters=(*X, _K),
           shape=_diag_shape, aliases=("diagonal", "diagflat"),
           **_GAPS),
     entry("kron", _kron, "Kronecker product: every element of a times the whole of b",
-          growth.ALL_PRODUCTS, bounds=hulls.products, parameters=PAIR, shape=_kron_shape,
-          does="multiplies", defined=defined_where.PRODUCT),
+          growth.ALL_PRODUCTS, parameters=PAIR, shape=_kron_shape,
+          does="multiplies"),
 )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary import defined_where, growth, jumps, special
+from dropcheck.vocabulary import growth, jumps, special
 from dropcheck.vocabulary.function import (
     LINEAR,
     MORE,
@@ -74,34 +74,28 @@ def _sign(written: str, name: str, *facts: Any, **more: Any) -> Function:
 
 
 ADD = _sign("a + b", "+", np.add, "sum", sums.Sum(1.0), does="adds",
-            carries_size=True,
-            defined=defined_where.SUM_OF_TWO)  # fmt: skip
-SUBTRACT = _sign("a - b", "-", np.subtract, "difference", sums.Sum(-1.0), does="adds",
-                 defined=defined_where.DIFFERENCE)  # fmt: skip
+            carries_size=True)  # fmt: skip
+SUBTRACT = _sign("a - b", "-", np.subtract, "difference", sums.Sum(-1.0), does="adds")  # fmt: skip
 MULTIPLY = _sign("a * b", "*", np.multiply, "product", growth.PRODUCT, does="multiplies",
-                 carries_size=True,
-                 defined=defined_where.PRODUCT)  # fmt: skip
+                 carries_size=True)  # fmt: skip
 DIVIDE = _sign("a / b", "/", np.divide, "quotient", growth.QUOTIENT, does="divides",
-               jumps=jumps.AtZero((1,)),
-               defined=defined_where.QUOTIENT)  # fmt: skip
+               jumps=jumps.AtZero((1,)))  # fmt: skip
 FLOOR_DIVIDE = _sign(
     "a // b", "//", np.floor_divide, "quotient, rounded down",
     growth.by_norm(powers.whole_quotient), cost=usual, does="divides", jumps=jumps.whole_quotient,
-    defined=defined_where.WHOLE_QUOTIENT,
 )  # fmt: skip
 MODULO = _sign(
     "a % b", "%", np.remainder, "remainder, of the divisor's sign",
     growth.by_norm(powers.remainder), cost=usual, does="divides", aliases=("mod", "remainder"),
-    jumps=jumps.whole_quotient, defined=defined_where.REMAINDER,
+    jumps=jumps.whole_quotient,
 )  # fmt: skip
 # as in float64: an overflow is infinite, a root of a negative number is NaN
 POWER = _sign(
     "x**y", "**", power, "power", growth.POWER, cost=usual, aliases=("pow", "power"),
-    defined=defined_where.POWER,
 )  # fmt: skip
 NEGATIVE = _sign(
     "-x", "negative", np.negative, "the number with the other sign", powers.Negated(1.0),
-    parameters=X, does="adds", defined=defined_where.NEGATIVE,
+    parameters=X, does="adds",
 )  # fmt: skip
 
 ARITHMETIC_SIGNS = (ADD, SUBTRACT, MULTIPLY, DIVIDE, FLOOR_DIVIDE, MODULO, POWER, NEGATIVE)
@@ -117,88 +111,75 @@ ROUND = entry(
     "round", np.rint,
     "the nearest whole number, halves to the even one: round(2.5) is 2; to a format of numbers: "
     "round(x, float32)",
-    _linear(summand=0.5), jumps=jumps.whole, defined=defined_where.WHOLE,
+    _linear(summand=0.5), jumps=jumps.whole,
 )  # fmt: skip
 SQRT = entry(
     "sqrt", np.sqrt, "square root", growth.root(2), carries_size=True, latex=(r"\sqrt{", "}"),
-    degree=scaling(1 / 2), defined=defined_where.ROOT,
+    degree=scaling(1 / 2),
 )  # fmt: skip
 
 ABS = entry(
     "abs", np.absolute, "size without the sign", powers.AbsoluteValue(1.0), carries_size=True,
     latex=(r"\lvert ", r" \rvert"), aliases=("absolute", "fabs"),
-    degree=LINEAR, defined=defined_where.SIZE,
+    degree=LINEAR,
 )  # fmt: skip
 
 EXP = entry(
-    "exp", np.exp, "e to the power x", _EXP, latex=r"\exp", defined=defined_where.ABOVE_ZERO,
+    "exp", np.exp, "e to the power x", _EXP, latex=r"\exp",
 )  # fmt: skip
 
 MINIMUM = entry(
     "minimum", lambda *x: reduce(np.minimum, x), "the smaller, by element", growth.PICKED,
     parameters=(*PAIR, MORE), carries_size=True, does="bends", homogeneous=True,
-    defined=defined_where.PICKED,
 )  # fmt: skip
 
 NUMBERS = (
     ABS,
     entry("sign", np.sign, "1, 0 or −1, as x is above, at or below 0", BY_HULL, aliases=("sgn",),
-          jumps=jumps.whole, defined=defined_where.SIZE),
+          jumps=jumps.whole),
     SQRT,
     entry("cbrt", np.cbrt, "cube root", growth.root(3), carries_size=True,
-          latex=(r"\sqrt[3]{", "}"), degree=scaling(1 / 3), defined=defined_where.CUBE_ROOT),
+          latex=(r"\sqrt[3]{", "}"), degree=scaling(1 / 3)),
     EXP,
-    entry("expm1", np.expm1, "exp(x) − 1", growth.EXPONENTIAL_LESS_ONE,
-          defined=defined_where.ENTIRE_THROUGH_ZERO),
+    entry("expm1", np.expm1, "exp(x) − 1", growth.EXPONENTIAL_LESS_ONE),
     entry("log", np.log, "natural logarithm", powers.Logarithm(1.0), latex=r"\log", aliases=("ln",),
-          jumps=jumps.AtZero((0,)), defined=defined_where.LOGARITHM),
+          jumps=jumps.AtZero((0,))),
     entry("log2", np.log2, "logarithm to base 2", powers.Logarithm(1 / math.log(2.0)),
-          jumps=jumps.AtZero((0,)), defined=defined_where.LOGARITHM),
+          jumps=jumps.AtZero((0,))),
     entry("log10", np.log10, "logarithm to base 10", powers.Logarithm(1 / math.log(10.0)),
-          jumps=jumps.AtZero((0,)), defined=defined_where.LOGARITHM),
-    entry("log1p", np.log1p, "log(1 + x)", powers.LogarithmOfOneMore(),
-          defined=defined_where.LOGARITHM_OF_ONE_MORE),
+          jumps=jumps.AtZero((0,))),
+    entry("log1p", np.log1p, "log(1 + x)", powers.LogarithmOfOneMore()),
     entry("xlogy", Special("xlogy"), "x log(y), 0 where x is 0",
-          growth.by_norm(powers.times_logarithm), parameters=values("x y"),
-          defined=defined_where.TIMES_LOGARITHM),
-    entry("sin", np.sin, "sine", BY_HULL, latex=r"\sin", defined=defined_where.ENTIRE),
-    entry("cos", np.cos, "cosine", BY_HULL, latex=r"\cos", defined=defined_where.ENTIRE),
-    entry("tan", np.tan, "tangent", BY_HULL, latex=r"\tan", defined=defined_where.TANGENT),
+          growth.by_norm(powers.times_logarithm), parameters=values("x y")),
+    entry("sin", np.sin, "sine", BY_HULL, latex=r"\sin"),
+    entry("cos", np.cos, "cosine", BY_HULL, latex=r"\cos"),
+    entry("tan", np.tan, "tangent", BY_HULL, latex=r"\tan"),
     entry("arcsin", np.arcsin, "inverse sine", growth.bounded(lambda _: math.pi / 2),
-          latex=r"\arcsin", aliases=("asin",), defined=defined_where.ARC_SINE),
+          latex=r"\arcsin", aliases=("asin",)),
     entry("arccos", np.arccos, "inverse cosine", growth.bounded(lambda _: math.pi),
-          latex=r"\arccos", aliases=("acos",), defined=defined_where.ARC_COSINE),
-    entry("arctan", np.arctan, "inverse tangent", BY_HULL, latex=r"\arctan", aliases=("atan",),
-          defined=defined_where.ENTIRE_THROUGH_ZERO),
+          latex=r"\arccos", aliases=("acos",)),
+    entry("arctan", np.arctan, "inverse tangent", BY_HULL, latex=r"\arctan", aliases=("atan",)),
     entry("arctan2", np.arctan2, "angle of the point (x, y), from −pi to pi",
           growth.bounded(lambda _: math.pi), parameters=values("y x"), aliases=("atan2",)),
-    entry("sinh", np.sinh, "hyperbolic sine", _BOTH_WAYS, latex=r"\sinh",
-          defined=defined_where.ENTIRE_THROUGH_ZERO),
-    entry("cosh", np.cosh, "hyperbolic cosine", _BOTH_WAYS, latex=r"\cosh",
-          defined=defined_where.ABOVE_ZERO),
-    entry("tanh", np.tanh, "hyperbolic tangent", BY_HULL, latex=r"\tanh",
-          defined=defined_where.ENTIRE_THROUGH_ZERO),
-    entry("arcsinh", np.arcsinh, "inverse hyperbolic sine", _linear(slope=1.0), aliases=("asinh",),
-          defined=defined_where.ENTIRE_THROUGH_ZERO),
-    entry("arctanh", np.arctanh, "inverse hyperbolic tangent", BY_HULL, aliases=("atanh",),
-          defined=defined_where.ARC_TANGENT_HYPERBOLIC),
+    entry("sinh", np.sinh, "hyperbolic sine", _BOTH_WAYS, latex=r"\sinh"),
+    entry("cosh", np.cosh, "hyperbolic cosine", _BOTH_WAYS, latex=r"\cosh"),
+    entry("tanh", np.tanh, "hyperbolic tangent", BY_HULL, latex=r"\tanh"),
+    entry("arcsinh", np.arcsinh, "inverse hyperbolic sine", _linear(slope=1.0), aliases=("asinh",)),
+    entry("arctanh", np.arctanh, "inverse hyperbolic tangent", BY_HULL, aliases=("atanh",)),
     entry("floor", np.floor, "rounded down", _linear(summand=1.0), latex=(r"\lfloor ", r" \rfloor"),
-          jumps=jumps.whole, defined=defined_where.WHOLE),
+          jumps=jumps.whole),
     entry("ceil", np.ceil, "rounded up", _linear(summand=1.0), latex=(r"\lceil ", r" \rceil"),
-          aliases=("ceiling",), jumps=jumps.whole, defined=defined_where.WHOLE),
+          aliases=("ceiling",), jumps=jumps.whole),
     ROUND,
     entry("clip", lambda x, low, high: np.minimum(np.maximum(x, low), high),
           "x held between low and high", growth.PICKED,
           parameters=values("x low high"), aliases=("clamp",),
-          does="bends",
-          defined=defined_where.PICKED),
+          does="bends"),
     MINIMUM,
     entry("maximum", lambda *x: reduce(np.maximum, x), "the larger, by element", growth.PICKED,
-          parameters=(*PAIR, MORE), carries_size=True, does="bends", homogeneous=True,
-          defined=defined_where.PICKED),
+          parameters=(*PAIR, MORE), carries_size=True, does="bends", homogeneous=True),
     entry("relu", lambda x: np.maximum(x, 0.0), "max(x, 0)", _linear(above=True, slope=1.0),
-          does="bends", degree=LINEAR, latex=r"\operatorname{ReLU}",
-          defined=defined_where.POSITIVE_PART),
+          does="bends", degree=LINEAR, latex=r"\operatorname{ReLU}"),
     entry("leaky_relu", lambda x, slope: np.where(x > 0, x, slope * x),
           "x above 0, slope · x below", growth.LEAKY,
           parameters=values("x slope"),
@@ -208,33 +189,26 @@ NUMBERS = (
           _linear(_SELU_SCALE * _SELU_ALPHA, above=True, slope=_SELU_SCALE * _SELU_ALPHA)),
     entry("gelu", lambda x: x * special.ndtr(x),  # Hendrycks & Gimpel, 2016
           "x · Phi(x) itself, not its approximation by tanh",
-          _linear(above=True, slope=1.2),
-          defined=defined_where.ENTIRE),
+          _linear(above=True, slope=1.2)),
     entry("silu", lambda x: x * special.expit(x), "x · sigmoid(x)", _linear(above=True, slope=1.2),
-          aliases=("swish",), defined=defined_where.ENTIRE),
+          aliases=("swish",)),
     entry("softplus", lambda x: np.logaddexp(x, 0.0), "log(1 + exp(x))",
-          _linear(summand=math.log(2.0), above=True, slope=1.0), defined=defined_where.ABOVE_ZERO),
-    entry("sigmoid", Special("expit"), "1 / (1 + exp(−x))", growth.share(1.0), aliases=("expit",),
-          defined=defined_where.ABOVE_ZERO),
-    entry("logit", Special("logit"), "log(x / (1 − x))", BY_HULL, jumps=jumps.AtZero((0,)),
-          defined=defined_where.LOGIT),
-    entry("erf", Special("erf"), "error function: 2 · Phi(x · sqrt(2)) − 1", BY_HULL,
-          defined=defined_where.ENTIRE_THROUGH_ZERO),
-    entry("erfc", Special("erfc"), "1 − erf(x)", BY_HULL, defined=defined_where.ABOVE_ZERO),
+          _linear(summand=math.log(2.0), above=True, slope=1.0)),
+    entry("sigmoid", Special("expit"), "1 / (1 + exp(−x))", growth.share(1.0), aliases=("expit",)),
+    entry("logit", Special("logit"), "log(x / (1 − x))", BY_HULL, jumps=jumps.AtZero((0,))),
+    entry("erf", Special("erf"), "error function: 2 · Phi(x · sqrt(2)) − 1", BY_HULL),
+    entry("erfc", Special("erfc"), "1 − erf(x)", BY_HULL),
     entry("Phi", Special("ndtr"), "standard normal distribution function",
-          growth.share(_HAZARD, 0.5), latex=r"\Phi", aliases=("ndtr", "norm_cdf"),
-          defined=defined_where.ABOVE_ZERO),
+          growth.share(_HAZARD, 0.5), latex=r"\Phi", aliases=("ndtr", "norm_cdf")),
     entry("phi", lambda x: np.exp(-0.5 * np.square(x)) / _ROOT_2PI, "standard normal density",
-          BY_HULL, latex=r"\varphi", defined=defined_where.ABOVE_ZERO),
-    entry("gamma", Special("gamma"), "gamma function", BY_HULL, jumps=jumps.whole,
-          defined=defined_where.GAMMA),
+          BY_HULL, latex=r"\varphi"),
+    entry("gamma", Special("gamma"), "gamma function", BY_HULL, jumps=jumps.whole),
     entry("lgamma", Special("gammaln"), "log of |gamma(x)|", growth.by_norm(powers.log_gamma),
-          jumps=jumps.whole, defined=defined_where.LOG_GAMMA),
-    entry("digamma", Special("psi"), "derivative of lgamma", BY_HULL, jumps=jumps.whole,
-          defined=defined_where.LOG_GAMMA),
+          jumps=jumps.whole),
+    entry("digamma", Special("psi"), "derivative of lgamma", BY_HULL, jumps=jumps.whole),
     entry("comb", _comb, "ways to choose k of n whole ones; NaN where they are not whole",
           growth.by_norm(powers.choose), parameters=values("n k"), latex=(r"\binom{", "}{", "}"),
-          aliases=("binom", "choose"), jumps=jumps.whole, defined=defined_where.WAYS),
+          aliases=("binom", "choose"), jumps=jumps.whole),
     entry("factorial", _factorial, "1 · 2 · … · n; NaN where n is not whole", BY_HULL,
-          parameters=values("n"), latex=("", "!"), jumps=jumps.whole, defined=defined_where.WAYS),
+          parameters=values("n"), latex=("", "!"), jumps=jumps.whole),
 )  # fmt: skip

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary import defined_where, growth, hulls
+from dropcheck.vocabulary import growth
 from dropcheck.vocabulary.function import (
     LINEAR,
     OVER,
@@ -248,18 +248,16 @@ def _product_cost(shape: Shape, inputs: Sequence[Shape]) -> float:
 
 
 MATMUL = entry(
-    "matmul", _matmul, "product of matrices", growth.MATRIX_PRODUCT, bounds=hulls.matrix_product,
+    "matmul", _matmul, "product of matrices", growth.MATRIX_PRODUCT,
     parameters=PAIR, shape=lambda shapes, _options: matmul(*shapes), cost=_product_cost,
     written="a @ b", aliases=("bmm", "mm"), does="multiplies",
     places="(m?,k),(k,n?)->(m?,n?)",
-    defined=defined_where.SUM_OF_PRODUCTS,
 )  # fmt: skip
 TRANSPOSE = entry(
     ".T", lambda x: np.swapaxes(x, -3, -2), "the last two axes change places",
     elements.Rearranged(),
     shape=lambda shapes, _options: transpose(*shapes), does="views",
     written="A.T", aliases=("swapaxes", "matrix_transpose"),
-    defined=defined_where.REARRANGED,
 )  # fmt: skip
 
 SIGNS = (MATMUL, TRANSPOSE)
@@ -267,36 +265,33 @@ SIGNS = (MATMUL, TRANSPOSE)
 _NUMBER = square(lambda _n: ())
 _MATRIX: dict[str, Any] = {"shape": square(lambda n: (n, n)), "cost": decomposition}
 
-DOT = entry("dot", _dot, "sum of products", growth.SUM_OF_PRODUCTS, bounds=hulls.sum_of_products,
+DOT = entry("dot", _dot, "sum of products", growth.SUM_OF_PRODUCTS,
             parameters=(*PAIR, *OVER), shape=_dot_shape, does="multiplies",
-            places="(k),(k)->()", defined=defined_where.SUM_OF_PRODUCTS)  # fmt: skip
+            places="(k),(k)->()")  # fmt: skip
 
 ARRAYS = (
     DOT,
     entry("outer", lambda a, b: a[..., :, None, :] * b[..., None, :, :],
-          "all products of two vectors", growth.ALL_PRODUCTS, bounds=hulls.products,
+          "all products of two vectors", growth.ALL_PRODUCTS,
           parameters=PAIR, shape=_outer_shape, does="multiplies",
-          places="(m),(n)->(m,n)",
-          defined=defined_where.PRODUCT),
+          places="(m),(n)->(m,n)"),
     entry("trace", lambda x: np.einsum("...iin->...n", x), "sum of the diagonal", sums.Trace(),
           shape=_NUMBER, latex=r"\operatorname{tr}", aliases=("tr",),
-          degree=LINEAR, places="(n,n)->()", defined=defined_where.ARITHMETIC),
+          degree=LINEAR, places="(n,n)->()"),
     entry("det", _of_each(np.linalg.det), "determinant", growth.by_norm(elements.determinant),
           shape=_NUMBER, cost=decomposition, latex=r"\det",
-          places="(n,n)->()", defined=defined_where.ARITHMETIC),
+          places="(n,n)->()"),
     entry("inv", _of_each(np.linalg.inv, singular=True), "inverse matrix", BY_HULL, **_MATRIX,
-          aliases=("inverse",), places="(n,n)->(n,n)", defined=defined_where.INVERSE),
+          aliases=("inverse",), places="(n,n)->(n,n)"),
     entry("solve", _solve, "the x with A @ x == b", elements.Solved(), parameters=values("A b"),
           places="(m,n),(m,k?)->(n,k?)", shape=_solve_shape,
-          cost=decomposition, defined=defined_where.INVERSE),
+          cost=decomposition),
     entry("qr_q", _of_each(_qr_q), "Q of the QR decomposition whose R has a positive diagonal",
           growth.bounded(lambda _: 1.0), cost=decomposition,
-          shape=of_matrices(lambda of: (*of[:-1], min(of[-2:]))), places="(m,N)->(m,K)",
-          defined=defined_where.ORTHONORMAL),
+          shape=of_matrices(lambda of: (*of[:-1], min(of[-2:]))), places="(m,N)->(m,K)"),
     entry("cholesky", _cholesky,
           "the lower triangular L with L @ L.T == x, of a positive definite x",
-          growth.by_norm(elements.cholesky_factor), **_MATRIX, places="(N,N)->(N,N)",
-          defined=defined_where.NOT_SETTLED),
+          growth.by_norm(elements.cholesky_factor), **_MATRIX, places="(N,N)->(N,N)"),
     entry("eigvalsh", _of_each(np.linalg.eigvalsh),  # its lower triangle is read
           "eigenvalues of a symmetric matrix, ascending",
           growth.by_norm(elements.eigenvalues),
@@ -306,11 +301,10 @@ ARRAYS = (
     entry("eigvecsh", _of_each(_eigenvectors),
           "unit eigenvectors of a symmetric matrix as columns, in the order of eigvalsh; the "
           "largest element of each is positive",
-          growth.BY_HULL, bounds=hulls.within(-1.0, 1.0), shape=square(lambda n: (n, n)),
+          growth.BY_HULL, shape=square(lambda n: (n, n)),
           places="(N,N)->(N,N)", cost=decomposition),
     entry("svdvals", _of_each(lambda m: np.linalg.svd(m, compute_uv=False)),
-          "singular values, descending", growth.by_norm(elements.eigenvalues),
-          bounds=hulls.within(0.0, math.inf), cost=decomposition,
+          "singular values, descending", growth.by_norm(elements.eigenvalues), cost=decomposition,
           shape=of_matrices(lambda of: (*of[:-2], min(of[-2:]))), places="(m,n)->(K)",
           aliases=("singular_values",), degree=LINEAR),
     entry("pinv", _of_each(np.linalg.pinv), "pseudo-inverse (Moore-Penrose)", BY_HULL,

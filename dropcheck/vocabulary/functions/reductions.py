@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary import defined_where, growth, hulls, jumps
+from dropcheck.vocabulary import growth, jumps
 from dropcheck.vocabulary.function import (
     AXIS,
     LINEAR,
@@ -31,7 +31,6 @@ from dropcheck.vocabulary.function import (
     spoil,
 )
 from dropcheck.vocabulary.growth import LARGEST_ELEMENT
-from dropcheck.vocabulary.hulls import picking
 from dropcheck.vocabulary.majorants import elements, sums
 from dropcheck.vocabulary.shapes import Options, Shape, ShapeError, along, flag, need, reduction
 from dropcheck.vocabulary.special import power
@@ -245,45 +244,38 @@ def _along(*facts: Any, several: bool = False, **more: Any) -> Function:
     return entry(*facts, **{**facts_along, "places": "(N)->(N)", **more})
 
 
-SUM = _over("sum", _sum, "sum", sums.Total(mean=False), bounds=hulls.total, takes_truth=True,
-            carries_size=True, does="sums",
-            defined=defined_where.TOTAL)  # fmt: skip
-MEAN = _over("mean", _mean, "mean", sums.Total(mean=True), bounds=picking, takes_truth=True,
-             carries_size=True, does="sums",
-             defined=defined_where.MEAN)  # fmt: skip
+SUM = _over("sum", _sum, "sum", sums.Total(mean=False), takes_truth=True,
+            carries_size=True, does="sums")  # fmt: skip
+MEAN = _over("mean", _mean, "mean", sums.Total(mean=True), takes_truth=True,
+             carries_size=True, does="sums")  # fmt: skip
 _PLACE = growth.bounded(lambda use: float(use.length()))
 _DDOF = (option("ddof", 0.0),)
 
 VAR = _over("var", _var,
             "variance: squared distances from the mean, over n − ddof, which is n by " "default",
-            growth.SPREAD, bounds=hulls.spread_of_elements, more=_DDOF, mistaken_for="std",
-            degree=scaling(2.0),
-            defined=defined_where.SPREAD)  # fmt: skip
+            growth.SPREAD, more=_DDOF, mistaken_for="std",
+            degree=scaling(2.0))  # fmt: skip
 STD = _over("std", lambda x, **over: np.sqrt(_var(x, **over)),
       "square root of var, over n − ddof likewise",
-      elements.MeanSquare(0.5), bounds=hulls.root_of_spread, more=_DDOF,
-      mistaken_for="var", degree=LINEAR,
-      defined=defined_where.ROOT_OF_SPREAD)  # fmt: skip
+      elements.MeanSquare(0.5), more=_DDOF,
+      mistaken_for="var", degree=LINEAR)  # fmt: skip
 NORM = _over("norm", _norm,
       "norm of order ord of the elements; of a matrix with ord, name the axis",
       elements.VectorNorm(), more=(option("ord", 2.0),),
       carries_size=True, jumps=jumps.AtZero(), latex=(r"\lVert ", r" \rVert"),
       degree=lambda options: None if options.get("ord") == 0 else 1.0,  # of order 0 it counts
-      defined=defined_where.NORM)  # fmt: skip
+      )  # fmt: skip
 PAIRWISE = {"max": "maximum", "min": "minimum"}
 """Functions of the elements of an array, and the functions of several numbers that do the same."""
 MAX = _over("max", partial(_over_axes, np.max), "largest", LARGEST_ELEMENT, empty=False,
-            latex=r"\max", aliases=("amax",), degree=LINEAR, does="ranks",
-            defined=defined_where.PICKED)  # fmt: skip
+            latex=r"\max", aliases=("amax",), degree=LINEAR, does="ranks")  # fmt: skip
 MIN = _over("min", partial(_over_axes, np.min), "smallest", LARGEST_ELEMENT, empty=False,
-            latex=r"\min", aliases=("amin",), degree=LINEAR, does="ranks",
-            defined=defined_where.PICKED)  # fmt: skip
+            latex=r"\min", aliases=("amin",), degree=LINEAR, does="ranks")  # fmt: skip
 
 _RUNNING_SUM = partial(_running, np.add)
 ARRAYS = (
     SUM,
-    _over("prod", partial(_over_axes, np.prod), "product", elements.AllProduct(running=False),
-          bounds=hulls.total_product, defined=defined_where.PRODUCT),
+    _over("prod", partial(_over_axes, np.prod), "product", elements.AllProduct(running=False)),
     MEAN,
     VAR,
     STD,
@@ -291,34 +283,28 @@ ARRAYS = (
     MAX,
     MIN,
     _over("argmax", partial(_place, np.argmax), "index of the largest, the first of equals, from 0",
-          _PLACE, bounds=hulls.place, empty=False, jumps=jumps.ranks, places="(N)->()",
-          defined=defined_where.WHOLE),
+          _PLACE, empty=False, jumps=jumps.ranks, places="(N)->()"),
     _over("argmin", partial(_place, np.argmin),
-          "index of the smallest, the first of equals, from 0", _PLACE, bounds=hulls.place,
-          empty=False, jumps=jumps.ranks, places="(N)->()", defined=defined_where.WHOLE),
-    _over("logsumexp", _logsumexp, "log of the sum of exponentials", elements.LogSumExp(),
-          defined=defined_where.ENTIRE),
+          "index of the smallest, the first of equals, from 0", _PLACE,
+          empty=False, jumps=jumps.ranks, places="(N)->()"),
+    _over("logsumexp", _logsumexp, "log of the sum of exponentials", elements.LogSumExp()),
     _over("median", partial(_quantile, u=0.5), "the middle element, or the mean of the middle two",
           growth.MIDDLE, empty=False, cost=sorting, degree=LINEAR, does="ranks"),
     _over("quantile", _quantile,
           "quantile at level u, or at each of a list, interpolated between neighbours",
           growth.MIDDLE, more=(option("u"),), shape=_quantile_shape, cost=sorting, does="ranks"),
     _along("sort", _sort, "in ascending order", LARGEST_ELEMENT, cost=sorting, places="(n)->(N)",
-           does="ranks", degree=LINEAR, defined=defined_where.PICKED),
+           does="ranks", degree=LINEAR),
     _along("argsort", _argsort, "the indices that sort, from 0, ties in order", _PLACE,
-           cost=sorting, jumps=jumps.ranks, defined=defined_where.WHOLE),
-    _along("cumsum", _RUNNING_SUM, "running sum", sums.RunningTotal(), bounds=hulls.running_total,
-           does="sums", carries_size=True,
-           defined=defined_where.TOTAL),
+           cost=sorting, jumps=jumps.ranks),
+    _along("cumsum", _RUNNING_SUM, "running sum", sums.RunningTotal(),
+           does="sums", carries_size=True),
     _along("cumprod", partial(_running, np.multiply), "running product",
-           elements.AllProduct(running=True), bounds=hulls.running_product,
-           defined=defined_where.PRODUCT),
+           elements.AllProduct(running=True)),
     _along("cummax", partial(_running, np.maximum), "running maximum", LARGEST_ELEMENT,
-           bounds=picking, degree=LINEAR, defined=defined_where.PICKED),
+           degree=LINEAR),
     entry("diff", _diff, "differences of neighbours", sums.Differences(), parameters=(*X, AXIS),
-          shape=_diff_shape, does="adds", places="(N)->(M)",
-          defined=defined_where.ARITHMETIC),
+          shape=_diff_shape, does="adds", places="(N)->(M)"),
     _along("softmax", _softmax, "exponentials, divided by their sum", growth.SOFTMAX,
-           bounds=hulls.within(0.0, 1.0), several=True, places="(n)->(n)",
-           defined=defined_where.SOFTMAX),
+           several=True, places="(n)->(n)"),
 )  # fmt: skip

@@ -7,13 +7,12 @@ if one known side decides it.
 
 from __future__ import annotations
 
-import math
 from functools import partial, reduce
 from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary import defined_where, growth, hulls, jumps
+from dropcheck.vocabulary import growth, jumps
 from dropcheck.vocabulary.function import (
     OVER,
     OVER_ALL,
@@ -160,7 +159,7 @@ def _first(event: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
 
 
 def _truth(name: str, kernel: Kernel, summary: str, **more: Any) -> Function:
-    facts = {"truth": True, "defined": defined_where.WHOLE, "jumps": jumps.AtZero(), **more}
+    facts = {"truth": True, "jumps": jumps.AtZero(), **more}
     return entry(name, kernel, summary, growth.BY_HULL, **facts)
 
 
@@ -199,11 +198,9 @@ _CHOICE = ("a where c holds, else b", growth.CHOSEN)
 CONDITIONAL = entry(
     "conditional", _choose, *_CHOICE, parameters=values("c a b"), takes_truth=True, guards=True,
     jumps=jumps.AtZero((0,)), cost=cheap, written="a if c else b",
-    defined=defined_where.CHOSEN,
 )  # fmt: skip
 WHERE = entry("where", _choose, *_CHOICE, parameters=values("c a b"), takes_truth=True, guards=True,
-              jumps=jumps.AtZero((0,)),
-              defined=defined_where.CHOSEN)  # fmt: skip
+              jumps=jumps.AtZero((0,)))  # fmt: skip
 
 SIGNS = (*COMPARISONS.values(), AND, OR, NOT, IS_TRUE, CONDITIONAL)
 
@@ -212,7 +209,7 @@ IS_CLOSE = _truth(
     parameters=(*PAIR, option("rtol", RTOL), option("atol", ATOL)), jumps=jumps.nearer,
 )  # fmt: skip
 
-_of_any_number = partial(_truth, defined=defined_where.IS_NUMBER, jumps=None)
+_of_any_number = partial(_truth, jumps=None)
 IS_FINITE = _of_any_number("isfinite", np.isfinite, "neither NaN nor infinite")
 IS_NAN = _of_any_number("isnan", np.isnan, "no number, as 0 / 0 and sqrt(-1) are")
 
@@ -236,7 +233,6 @@ ARRAYS = (
     ANY,
     ALL,
     entry("first", _first, "index of the first true element, from 0; inf if none", growth.BY_HULL,
-          bounds=hulls.within(0.0, math.inf), parameters=(*values("event"), *OVER),
-          shape=reduction(several=False), takes_truth=True, jumps=jumps.AtZero(), places="(N)->()",
-          defined=defined_where.FIRST_PLACE),
+          parameters=(*values("event"), *OVER),
+          shape=reduction(several=False), takes_truth=True, jumps=jumps.AtZero(), places="(N)->()"),
 )  # fmt: skip
