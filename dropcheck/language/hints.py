@@ -11,17 +11,25 @@ from __future__ import annotations
 import keyword
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
+from dropcheck.claims.registry import SourceText
+from dropcheck.claims.values import LONGEST_NAME
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.syntax import ArrayLiteral, Binary, Call, Name, Node, Number, Position
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS, SIGNS
 from dropcheck.vocabulary.functions.reductions import DERIVATIVE
+from dropcheck.vocabulary.latex_words import CALLED, GREEK, GROUPED, LETTERS, LOGIC, RELATIONS
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws import LAWS
-from dropcheck.vocabulary.operators import INDEPENDENT, OPERATORS, SIGNATURE
+from dropcheck.vocabulary.operators import (
+    INDEPENDENT,
+    INDEPENDENT_ELSEWHERE,
+    OPERATORS,
+    SIGNATURE,
+)
 
 NO_FUNCTIONS = (
     "functions of your own are not part of a model: write the formula out, its parts on lines of "
@@ -271,8 +279,56 @@ STATEMENTS = {
     "return": "name what is wanted on a line of the model, and claim about that name",
     "pass": "leave the line out",
 }
-# Characters that people type from a paper, from another language or a mathematical keyboard.
-SIGNS_ELSEWHERE = {
+_PLAIN = "leave it out: names are written without commands, and brackets are enough"
+# Commands of LaTeX that are no words of the language, and those that are.
+_COMMANDS_ELSEWHERE = {
+    command: hint
+    for commands, hint in (
+        (r"\sim", "write ~"),
+        (r"\cdot \times", "write *"),
+        (r"\frac \dfrac \tfrac", "write (a) / (b)"),
+        (r"\sum", "write sum(x), over the elements of an array"),
+        (r"\prod", "write prod(x), over the elements of an array"),
+        (r"\int", INTEGRAL),
+        (r"\partial \nabla", DERIVATIVE),
+        (r"\binom \choose", "write comb(n, k)"),
+        (r"\ldots \dots \cdots", "write the numbers themselves"),
+        (r"\mid", "write given=event for a condition, after a comma"),
+        (r"\left \right \big \Big \mathcal \mathbf \mathrm \mathbb \mathsf \text", _PLAIN),
+        (r"\operatorname \boldsymbol \bm \quad", _PLAIN),
+    )
+    for command in commands.split()
+}
+
+# ---- characters of papers, and of other languages ------------------------------------------------
+
+Table = tuple[tuple[str, str, str | Callable[[re.Match[str]], str]], ...]
+"""Likely mistakes: a pattern, the message and the hint; the first that fits counts. The error
+stands at the group `at`, else at the last one. Groups fill the texts by their numbers, from 0."""
+LONGEST_SEARCHED = 1_000  # characters of a line
+
+
+def likely(
+    table: Table, source: SourceText, row: int, text: str, longest: int = LONGEST_SEARCHED
+) -> DropcheckError | None:
+    """The first likely mistake of a table in so many characters of a row of a text."""
+    text = text[:longest]
+    for pattern, message, hint in table:
+        found = re.search(pattern, text)
+        if found is not None:
+            groups = found.groups() or (found[0],)
+            group = "at" if "at" in found.groupdict() else found.lastindex or 0
+            at = Position(source, row, found.start(group))
+            shown = hint(found) if callable(hint) else hint.format(*groups)
+            return at.error(message.format(*groups), shown)
+    return None
+
+
+_COMMANDS: dict[str, str] = {
+    **{command: name for command, (name, _) in GROUPED.items()},
+    **{rf"\{name}": name for name in GREEK}, **RELATIONS, **LOGIC, **CALLED, **LETTERS,
+}  # fmt: skip
+_SIGNS_ELSEWHERE = {
     "≤": "write <=", "≥": "write >=", "≠": "write !=", "×": "write *", "·": "write *",
     "÷": "write /", "−": "write -", "–": "write -", "²": "write **2", "³": "write **3",
     "√": "write sqrt(…)", "∞": "write inf", "∼": "write ~", "∧": "write and", "∨": "write or",
@@ -293,42 +349,74 @@ SIGNS_ELSEWHERE = {
     "$": "write names without it",
     ";": "write each definition on a line of its own",
 }  # fmt: skip
-# Pairs of characters that would be read as two operators.
-PAIRS = {
-    "+/-": "write the number, and the share that it may be off as 'tolerance'",
-    "+-": "write '-' for a difference; give and take is 'within' or 'tolerance'",
-    "~=": "it compares the two sides of a claim; here write '=='",
-}
-# Signs with what follows them.
-NOTATIONS = (
-    (
-        r"\^\s*\{?\s*(?:T|\\?top)\b",
-        "write A.T; of two vectors, a @ b is the inner product",
-    ),
-    (r"\^\s*[({]?\s*-\s*1\b", "write 1 / x of a number, and inv(A) of a matrix"),
-    (r"\|\|(?=\S)([^|]{1,40})(?<=\S)\|\|", "write norm({})"),
-    (r"\|(?=\S)([^|]{1,40})(?<=\S)\|", "write abs({})"),
-)
-_PLAIN = "leave it out: names are written without commands, and brackets are enough"
-# Commands of LaTeX that are no words of the language.
-COMMANDS_ELSEWHERE = {
-    command: hint
-    for commands, hint in (
-        (r"\sim", "write ~"),
-        (r"\cdot \times", "write *"),
-        (r"\frac \dfrac \tfrac", "write (a) / (b)"),
-        (r"\sum", "write sum(x), over the elements of an array"),
-        (r"\prod", "write prod(x), over the elements of an array"),
-        (r"\int", INTEGRAL),
-        (r"\partial \nabla", DERIVATIVE),
-        (r"\binom \choose", "write comb(n, k)"),
-        (r"\ldots \dots \cdots", "write the numbers themselves"),
-        (r"\mid", "write given=event for a condition, after a comma"),
-        (r"\left \right \big \Big \mathcal \mathbf \mathrm \mathbb \mathsf \text", _PLAIN),
-        (r"\operatorname \boldsymbol \bm \quad", _PLAIN),
+_NOT_PART = "{0!r} is not part of the language"
+_NO_STRINGS = "the language has no strings"
+_QUOTES = "'\"`“”‘’«»"
+_APART = rf"(?:{'|'.join(map(re.escape, sorted(INDEPENDENT_ELSEWHERE, reverse=True)))})(?![^\W\d_])"
+_OFF = "write the number, and the share that it may be off as 'tolerance'"
+
+
+def _in_call(found: re.Match[str]) -> str:
+    """The hint for a string among the arguments of a call."""
+    name = found[1]
+    known = argument_hint(name)
+    if known is not None:
+        return f"arguments are numbers: {known}"
+    if name in OPERATORS:
+        return f"names need no quotes: write {OPERATORS[name].written}"
+    return f"{name!r} is no function: {function_hint(name)}"
+
+
+def _apart(found: re.Match[str]) -> str:
+    sides = [found.string[: found.start(1)].strip(), found.string[found.end(1) :].strip()]
+    named = all(re.fullmatch(r"[\w.\[\]+\-*/ ]+", side) for side in sides)
+    return f"write {INDEPENDENT}({', '.join(sides)})" if named else f"write {SIGNATURE}"
+
+
+def _dots(found: re.Match[str]) -> str:
+    low, high = found[1], found[3]
+    return (
+        f"write {counted_from(low, high)} for the numbers {low}, …, {high}; a loop goes through "
+        f"range({low}, {one_more(high)})"
     )
-    for command in commands.split()
-}
+
+
+ODD_SIGNS: Table = (
+    (rf"(?<!\w)([^\W\d]\w{{{LONGEST_NAME},}})", f"a name has at most {LONGEST_NAME} characters",
+     "choose a shorter name"),
+    (r"(\+/-)", _NOT_PART, _OFF),
+    (r"(\+-)", _NOT_PART, "write '-' for a difference; give and take is 'within' or 'tolerance'"),
+    (r"(~=)", _NOT_PART, "it compares the two sides of a claim; here write '=='"),
+    # 1..10, and 1, …, n without its commas
+    (r"(?<!\w)(\d{1,40}|[^\W\d_])\s*(?P<at>\.{2,3}|…)\s*(\d{1,40}|[^\W\d_]\w{0,40})(?!\w)",
+     "{1!r} is not part of the language", _dots),
+    (rf"({_APART}(?:[\s\\!]*{_APART})*)", _NOT_PART, _apart),
+    (rf"^\s*([{_QUOTES}]).*[{_QUOTES}]\s*$", "{0!r} does not belong to the text",
+     "take the quotes out; YAML reads straight ones alone, \"…\" or '…', around a text"),
+    (rf"^[^{_QUOTES}]*[\w)\]](['’]|[{_QUOTES}](?=[^{_QUOTES}]*$))",
+     "a prime is not part of the language",
+     f"a name is written without, as x1; A.T is a transpose; {DERIVATIVE}"),
+    (rf"([^\W\d]\w*)\([^(){_QUOTES}]*(?P<at>[{_QUOTES}])", _NO_STRINGS, _in_call),
+    (rf"([{_QUOTES}])", _NO_STRINGS,
+     "names and numbers need no quotes; a law is written without them in a model"),
+    (r"(\\[^\W\d_]+)",
+     "'{0}' is a command of LaTeX, which is read in formulas of documents alone",
+     lambda found: f"write {_COMMANDS[found[1]]}"
+     if found[1] in _COMMANDS
+     else _COMMANDS_ELSEWHERE.get(
+         found[1], "names are written without it, and formulas as in Python: (a + b) / c")),
+    (r"(\\)", "'{0}' is not part of the language",
+     "an open bracket goes on over lines by itself"),
+    (r"([A-Z]\w*)[(\[]([^|()\[\]]+?)\s*(?P<at>\|)\s*([^|()\[\]]+)[)\]]",
+     "{2!r} is not part of the language", "write {0}({1}, given={3})"),  # E(x | x > 0)
+    (r"(\^)\s*\{?\s*(?:T|\\?top)\b", _NOT_PART,
+     "write A.T; of two vectors, a @ b is the inner product"),
+    (r"(\^)\s*[({]?\s*-\s*1\b", _NOT_PART, "write 1 / x of a number, and inv(A) of a matrix"),
+    (r"(?P<at>\|)\|(?=\S)([^|]{1,40})(?<=\S)\|\|", _NOT_PART, "write norm({1})"),
+    (r"(?P<at>\|)(?=\S)([^|]{1,40})(?<=\S)\|", _NOT_PART, "write abs({1})"),
+    (rf"(!(?!=)|[{re.escape(''.join({*_SIGNS_ELSEWHERE} - {'!'}))}])", _NOT_PART,
+     lambda found: _SIGNS_ELSEWHERE[found[1]]),
+)  # fmt: skip
 
 # ---- lines that Python's grammar refuses ---------------------------------------------------------
 
@@ -339,54 +427,128 @@ NO_COMPREHENSION = (
 )
 # Likely mistakes in a line that Python's grammar refuses: pattern, message, hint. The patterns are
 # not compiled in advance: that took a millisecond of every start.
-LIKELY = (
+LIKELY: Table = (
+    (rf"([^\W\d]\w*)\s*\((?:[^()]*,)?\s*(?P<at>{RESERVED})\s*=(?!=)",
+     "{1!r} is a word of Python's grammar, and no argument of {0} is called so",
+     lambda found: argument_hint(found[1])
+     or "leave the name out, and give the arguments in their order"),
+    (r"([^\W\d]\w*)\(([^()]*[^\s(),])(?:\s*,)?\s+(?P<at>given)\s+(?!=)([^()]*[^()\s])\)",
+     "a condition is an argument by name, 'given=…', after a comma",
+     "write {0}({1}, given={3})"),  # as in E(x given x > 0)
     (r"[\w)\]]\s+(within|tolerance|resolution)\b",
-     "{0} is a key of its own, and not a part of the statement",
+     "{0!r} is a key of its own, and not a part of the statement",
      "write it on a line below 'claim', as in {0}: 0.1"),
-    (r"\b(for\s+(?:all|each|every|any)|forall)\b", "{} is not part of the language",
+    (r"\b(for\s+(?:all|each|every|any)|forall)\b", "{0!r} is not part of the language",
      "a statement about an array is about each entry, and values p: [1, 2] are cases"),
-    (r"^\s*(assert|claim|let|show|prove|verify|check)\b", "{} is not part of a statement",
+    (r"^\s*(assert|claim|let|show|prove|verify|check)\b", "{0!r} is not part of a statement",
      "leave it out: a claim is the comparison itself"),
-    (r"\b(independent|indep)\b(?!\s*\()", "{} does not stand between its quantities",
+    (r"\b(independent|indep)\b(?!\s*\()", "{0!r} does not stand between its quantities",
      f"write {SIGNATURE}"),
-    (r"\b(follows|sim|distributed)\b", "{} is not part of the language",
+    (r"\b(follows|sim|distributed)\b", "{0!r} is not part of the language",
      "write ~ in its place: x ~ normal(0, 1)"),
-    (r"(?<!\w)(1\s*\{)", "{} is not part of the language",
+    (r"(?<!\w)(1\s*\{)", "{0!r} is not part of the language",
      "a comparison is 1 or 0 by itself: E(x > 0), P(x > 0)"),
-    (r"(_\{)", "{} is not part of the language",
+    (r"(_\{)", "{0!r} is not part of the language",
      "write x[i] for an element; E(x) is over all draws; in a loop a state is x = f(x)"),
-    (r"[(\s](<)\s*[^\W\d]\w*\s*,\s*[^\W\d]\w*\s*>", "{} opens no bracket",
+    (r"[(\s](<)\s*[^\W\d]\w*\s*,\s*[^\W\d]\w*\s*>", "{0!r} opens no bracket",
      "write a @ b for an inner product"),
-    (r"\b(for|while)\b", "{} does not stand in an expression",
+    (r"\b(for|while)\b", "{0!r} does not stand in an expression",
      "a recurrence is a loop in the model: for t in range(T):, and its lines indented below"),
-    (r"\b(lambda)\s+\w[^:]*:", "{} is not part of the language", NO_FUNCTIONS),
-    (rf"\b(?:{RESERVED})\b", "{} is a word of Python's grammar, and cannot be a name",
-     "choose another name, such as {}_"),
+    (r"\b(lambda)\s+\w[^:]*:", "{0!r} is not part of the language", NO_FUNCTIONS),
+    (rf"\b(?:{RESERVED})\b", "{0!r} is a word of Python's grammar, and cannot be a name",
+     "choose another name, such as {0}_"),
     (r"(?<![\w.])\d+(?:\.\d*)?([ij])(?!\w)",
      "complex numbers are not part of the language, nor is a number beside a name",
      f"of a product write 2 * i; {COMPLEX}"),
     (r"(?<![\w.])\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?+\s*(?!(?:and|or|not|if|else)\b)[^\W\d]\w*",
      "a number and a name stand side by side", "write '*' between them: 2 * x, not 2x"),
     (r"\d\s*(%)\s*(?=$|[)\],<>=!])",
-     "{} is the remainder of a division, and its right side is missing",
+     "{0!r} is the remainder of a division, and its right side is missing",
      "write a percentage as a number: 0.05, not 5%"),
     (r"[\w)\]]\[\s*\]", "an index is missing between the brackets", "write x[0]"),
-    (r"=<", "{} does not compare", "write '<='"),
-    (r"=>", "{} does not compare", "write '>='"),
-    (r"<>", "{} does not compare", "write '!='"),
+    (r"=<", "{0!r} does not compare", "write '<='"),
+    (r"=>", "{0!r} does not compare", "write '>='"),
+    (r"<>", "{0!r} does not compare", "write '!='"),
     (r"(?<![\w.])0\d", "a number starts with 0",
      "write it without: Python's grammar takes 010 for a mistake"),
-    (r"(?<![=!<>:])=(?!=)", "{} does not compare", "write '==' for equality"),
-    (r"~", "{} draws, and stands only after the names of a model's line",
+    (r"(?<![=!<>:])=(?!=)", "{0!r} does not compare", "write '==' for equality"),
+    (r"~", "{0!r} draws, and stands only after the names of a model's line",
      "draw on a line of the model; a law alone has no name before it"),
     (r"//\s*[^\W\d]\w*\s+[^\W\d]\w*\s*(?!\()", "these words are no expression",
      "a comment begins with '#'"),
     (rf"(?:(?<!\w)(?!(?:{RESERVED}|and|or|not|if|else)\b)[^\W\d]\w*|[)\]])\s+"
-     r"(?!(?:and|or|not|if|else|in|is)\b)(\w+)", "an operator is missing before {}",
+     r"(?!(?:and|or|not|if|else|in|is)\b)(\w+)", "an operator is missing before {0!r}",
      "write one, such as '*' or '=='; what a function takes stands in brackets: sqrt(x)"),
-    (r"([-+*/%@])\s*$", "nothing stands right of {}",
+    (r"([-+*/%@])\s*$", "nothing stands right of {0!r}",
      "write what is meant there, or take the sign out"),
 )  # fmt: skip
+
+# ---- lines of a model that are refused -----------------------------------------------------------
+
+
+def _shape_last(found: re.Match[str]) -> str:
+    return f"the shape of a draw follows its law: {found[1]} ~ {found[3]}{found[2]}"
+
+
+def _with_element(found: re.Match[str]) -> str:
+    """What to write for `word[i] = a`."""
+    word, index, value = found.group("word", "index", "value")
+    whole = "where(c, a, x), which is a where c holds and x elsewhere,"
+    if re.fullmatch(r"[\w+\-* ]+", index) and 0 < len(value) <= 30:
+        whole = f"where(arange(size({word})) == {index}, {value}, {word})"
+    return (
+        f"write {whole} under a new name; in a loop write {word} = … at each step: a state keeps "
+        "its name, and a new name is the array of its values"
+    )
+
+
+def renamed(name: str) -> str:
+    """What to write in place of `x1, …`, `let x`, `x: float` or another text that is no name."""
+    if ".." in name or "…" in name:
+        return "write out the names, or draw them as one array: x ~ normal(0, 1)[5]"
+    alone = re.fullmatch(
+        r"(?:let|const|var|double|float|int|auto|\\?set)\s+(\w+)|(\w+)\s*:.*", name
+    )
+    if alone is not None:
+        return f"write {alone[1] or alone[2]} alone"
+    return "a name has letters, digits and underscores, and starts with a letter"
+
+
+_LINE = "a line of a model reads 'name ~ law' or 'name = expression'"
+LINES: Table = (
+    (rf"^\s*({'|'.join(STATEMENTS)})(?!\w)", "{0!r} does not begin a line of the language",
+     lambda found: STATEMENTS[found[1]]),
+    (r"^\s*(?P<at>repeat|loop)\s+([^:=~]+?)\s*:\s*$", "{0!r} does not begin a line of the language",
+     "write for t in range({1}):"),
+    (r"^\s*([^\W\d]\w*)\s*(?P<at>\*\*|//|[+\-*/%@])=(?!=)", "'{1}=' is not part of the language",
+     "write {0} = {0} {1} …"),
+    (r"^\s*([^\W\d]\w*)\([^()]*\)\s*=(?!=)",
+     "{0!r} cannot be defined: the language has no functions of one's own", NO_FUNCTIONS),
+    (r"^\s*(?P<word>[^\W\d]\w*)(?P<at>\[)(?P<index>[^\]]*)\]\s*=(?!=)\s*(?P<value>.*?)\s*$",
+     "an element of an array cannot be given a value", _with_element),
+    (r"^\s*(?P<at>\w+)\s*(\[[\w, ]+\])\s*~\s*(.{1,60}\))\s*$", _LINE, _shape_last),
+    (r"^\s*([(\[])[\w, ]+[)\]]\s*(?:~|=(?!=))", _LINE,
+     "names stand without brackets: x, y ~ normal(0, 1)"),
+    (r"^[^(\[{~=]*?(:=|<-)", "{0!r} is not part of the language",
+     "write '~' to draw from a law, '=' to name an expression"),
+)  # fmt: skip
+
+
+def _counted(found: re.Match[str]) -> str:
+    low, high, step = found.group("at", "high", "step")
+    stop = one_more(high.strip())
+    numbers = [stop] if low == "0" and step is None else [low, stop, *([step] if step else [])]
+    return f"write for {found['name']} in range({', '.join(numbers)}):"
+
+
+# How other languages count: `for t in 1..10`, `for t = 1:10`, `for t from 1 to n`.
+COUNTED: Table = ((
+    r"^\s*for\s*\(?\s*(?P<name>[^\W\d]\w*)\s*(?:<-|:=|=|∈|\b(?:in|from)\b)\s*"
+    r"(?P<at>-?\d+(?=\s*[.…:,]|\s+to\b)|[^\W\d]\w*(?=\s*(?:\.\.|…)|\s+to\b))"
+    r"\s*(?:\.\.\.?|…|:|,|to\b)\s*(?P<high>\([\w+\-*/ ]+\)|[\w+\-*/ ]+?)"
+    r"(?:\s+(?:by|step)\s+(?P<step>\w+))?\s*(?:\)?\s*[:{]?|do)\s*$",
+    "a loop goes through range(…)", _counted,
+),)  # fmt: skip
 
 # ---- hints ---------------------------------------------------------------------------------------
 

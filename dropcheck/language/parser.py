@@ -9,10 +9,9 @@ import ast
 import keyword
 import math
 import re
-import string
 import unicodedata
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dropcheck.claims.registry import SourceText
@@ -20,25 +19,22 @@ from dropcheck.claims.values import LITERAL, LONGEST_NAME, TOO_SMALL, vanishes
 from dropcheck.errors import MOST_PROBLEMS, DropcheckError, Problem, at_most
 from dropcheck.language import syntax
 from dropcheck.language.hints import (
-    COMMANDS_ELSEWHERE,
     COMPLEX,
+    COUNTED,
     LIKELY,
+    LINES,
     LONGEST_SHOWN,
     NO_COMPREHENSION,
     NO_FUNCTIONS,
-    NOTATIONS,
-    PAIRS,
-    RESERVED,
-    SIGNS_ELSEWHERE,
-    STATEMENTS,
-    argument_hint,
+    ODD_SIGNS,
     attribute_hint,
-    counted_from,
-    function_hint,
-    one_more,
+    likely,
+    renamed,
     words_elsewhere,
 )
 from dropcheck.language.syntax import (
+    BINARY_SIGNS,
+    COMPARISON_SIGNS,
     ROUNDED,
     Call,
     Compare,
@@ -58,42 +54,171 @@ from dropcheck.language.syntax import (
 )
 from dropcheck.vocabulary import function as slot_calls
 from dropcheck.vocabulary.functions import FUNCTIONS
-from dropcheck.vocabulary.functions.reductions import DERIVATIVE
-from dropcheck.vocabulary.latex_words import CALLED, GREEK, GROUPED, LETTERS, LOGIC, RELATIONS
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import (
     EXAMPLES,
     FOLLOWS,
     INDEPENDENT,
-    INDEPENDENT_ELSEWHERE,
     OPERATORS,
-    SIGNATURE,
 )
+
+# ---- text checks ---------------------------------------------------------------------------------
+#
+# Checks of a text before Python's grammar reads it, and clear messages for what that refuses.
+#
+# Before: comments, brackets, characters, lines that continue. This also refuses what could exhaust
+# the parser, and what it would report at the wrong place. After: a syntax error becomes a message
+# about the likely mistake.
+
+
+# Limits of a text: far above what anybody writes, far below what could exhaust the parser.
+LONGEST_EXPRESSION = 20_000  # characters
+LONGEST_MODEL = 400_000
+DEEPEST_BRACKETS = 60
+
+_CLOSES = {")": "(", "]": "[", "}": "{"}
+_BRACKET = re.compile(r"[()\[\]{}]")
+_PLAIN = re.compile(r"[\w \t+\-*/%@<>=~.,:()\[\]{}]*", re.ASCII)
+_ODD = re.compile(rf"\+/?-|~=|\.\.|\w{{{LONGEST_NAME + 1}}}")
+
+
+def without_comments(text: str) -> list[str]:
+    r"""The lines of a text without their comments.
+
+    >>> without_comments("a + 1  # one more\r\nb")
+    ['a + 1  ', 'b']
+    """
+    return [line.split("#", 1)[0].removesuffix("\r") for line in text.split("\n")]
+
+
+def check_brackets(source: SourceText, lines: list[str], longest: int) -> None:
+    """Refuse brackets that do not match or are nested too deeply, and texts that are too long.
+
+    `lines` are all lines of the source, without comments.
+
+    Raises:
+        DropcheckError: at the first such bracket.
+    """
+    if sum(map(len, lines)) > longest:
+        raise Position(source, 0, 0).error(
+            f"this text is longer than {longest:,} characters",
+            "put what repeats in an array: a shape in brackets draws many values on one line",
+        )
+    open_brackets: list[tuple[str, Position]] = []
+    for number, line in enumerate(lines):
+        for found in _BRACKET.finditer(line):
+            character, at = found.group(), Position(source, number, found.start())
+            if character in _CLOSES:
+                _closing(character, at, open_brackets)
+                continue
+            open_brackets.append((character, at))
+            if len(open_brackets) > DEEPEST_BRACKETS:
+                raise at.error(
+                    f"brackets are nested deeper than {DEEPEST_BRACKETS} levels",
+                    "name a part of it on a line of the model",
+                )
+    if open_brackets:
+        opened, at = open_brackets[-1]
+        raise at.error(f"{opened!r} is never closed", "close it")
+
+
+def _closing(character: str, at: Position, open_brackets: list[tuple[str, Position]]) -> None:
+    if not open_brackets:
+        raise at.error(f"{character!r} closes a bracket that was never opened", "take it out")
+    opened, place = open_brackets.pop()
+    if opened != _CLOSES[character]:
+        where = f"column {place.location.column}"
+        if place.line != at.line:
+            where = f"line {place.location.line}"
+        raise at.error(
+            f"{character!r} closes {opened!r} of {where}",
+            "brackets close in the order in which they were opened",
+        )
+
+
+def check_signs(source: SourceText, first: int, lines: list[str]) -> None:
+    """Refuse characters that the language lacks; `first` is the number of the first line.
+
+    Raises:
+        DropcheckError: at the first such character.
+    """
+    for number, line in enumerate(lines, first):
+        if _PLAIN.fullmatch(line) and not _ODD.search(line):
+            continue
+        error = likely(ODD_SIGNS, source, number, line, LONGEST_MODEL)
+        if error is not None:
+            raise error
+        for column, character in enumerate(line):
+            if character.isascii() and (character.isprintable() or character == "\t"):
+                continue
+            if not f"a{character}".isidentifier():
+                message = f"{character!r} is not part of the language"
+                hint = "names are letters, digits and '_'; signs are those of Python's arithmetic"
+                if not character.isprintable():
+                    message = f"an invisible character stands here (U+{ord(character):04X})"
+                    hint = "delete it, and type a space if one is meant"
+                raise Position(source, number, column).error(message, hint)
+
+
+def logical_lines(lines: list[str]) -> list[tuple[int, list[str]]]:
+    """Lines joined while a bracket is open: (number of the first line, the lines).
+
+    >>> logical_lines(["a = [1,", "2]", "", "b = 3"])
+    [(0, ['a = [1,', '2]']), (3, ['b = 3'])]
+    """
+    groups: list[tuple[int, list[str]]] = []
+    depth = 0
+    for number, line in enumerate(lines):
+        if depth:
+            groups[-1][1].append(line)
+        elif line.strip():
+            groups.append((number, [line]))
+        depth += sum(line.count(b) for b in "([{") - sum(line.count(b) for b in ")]}")
+    return groups
+
+
+def syntax_error(
+    source: SourceText, first: int, lines: list[str], error: SyntaxError
+) -> DropcheckError:
+    """Python's syntax error as an error of ours, at its place in the file.
+
+    Line number `first` of the source was the second line of the parsed text.
+    """
+    line = (error.lineno or 2) - 2
+    column = (error.offset or 1) - 1
+    if line >= len(lines):  # the text ends too early
+        line, column = len(lines) - 1, len(lines[-1].rstrip())
+    line = max(line, 0)
+    at = Position(source, first + line, min(max(column, 0), len(lines[line])))
+    detail = error.msg or ""
+    if "positional argument follows" in detail:
+        return at.error(
+            "an argument by position stands after one by name", "write those by name last"
+        )
+    if "digits" in detail:  # of a whole number with thousands of them
+        digits = re.search(r"\d[\d_]{308,}", lines[line])
+        place = at if digits is None else Position(source, first + line, digits.start())
+        return place.error("this number is too large for a float64", "the largest is about 1.8e308")
+    if "'else'" in detail:
+        return at.error("'if' lacks its 'else'", "write 'a if condition else b'")
+    known = likely(LIKELY, source, first + line, lines[line])
+    if known is not None:
+        return known
+    message = "this cannot be read as an expression"
+    hint = "the language has Python's arithmetic, comparisons and calls"
+    if "comma" in detail:
+        message += ": an operator or a comma is missing"
+        hint = f"write ',' between arguments, an operator between numbers; {hint}"
+    return at.error(message, hint)
+
 
 # ---- indentation ---------------------------------------------------------------------------------
 #
-# The indentation of a model's lines: which lines belong to a loop, and how a loop begins.
-#
-# Outside of loops, indentation means nothing. A loop's first line ends in a colon; the lines of its
-# body are indented further, all by the same blanks.
+# Which lines belong to a loop: those below its first line that are indented further, all by the
+# same blanks. Outside of loops, indentation means nothing.
 
 
 DEEPEST_LOOPS = 8  # loops within one another
-
-HOW = "write for t in range(T): and the lines of its body below it, indented"
-
-_LOOP = re.compile(r"\s*for(?!\w)")
-_IN = re.compile(r"(?<!\w)in(?!\w)")
-_RANGE = re.compile(r"\s*range\(.*\)\s*")
-# How other languages count: `for t in 1..10`, `for t = 1:10`, `for t from 1 to n`.
-_COUNTED = (  # compiled only when it is used, which is seldom
-    r"\s*for\s*\(?\s*(?P<name>[^\W\d]\w*)\s*(?:<-|:=|=|∈|\b(?:in|from)\b)\s*"
-    r"(?P<low>-?\d+(?=\s*[.…:,]|\s+to\b)|[^\W\d]\w*(?=\s*(?:\.\.|…)|\s+to\b))"
-    r"\s*(?:\.\.\.?|…|:|,|to\b)\s*(?P<high>\([\w+\-*/ ]+\)|[\w+\-*/ ]+?)"
-    r"(?:\s+(?:by|step)\s+(?P<step>\w+))?\s*(?:\)?\s*[:{]?|do)\s*"
-)
-_REPEATED = re.compile(r"(?:repeat|loop)\s+([^:=~]+?)\s*:")
-_COUNTED_UP = re.compile(r"([+\-*/%@]|\*\*|//)=(?!=)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,385 +298,6 @@ def _wrong_indentation(loop: IndentedBlock, blanks: str) -> tuple[str, str] | No
     )
 
 
-def header_of(source: SourceText, first: int, rows: list[str]) -> tuple[str, list[str]]:
-    """The name and the range of a loop's first line, as rows; blanks replace the rest.
-
-    Raises:
-        DropcheckError: the line is not of the form `for name in …:`.
-    """
-    found = _LOOP.match(rows[0])
-    within = _IN.search(rows[0])
-    if found is None or within is None:
-        at = Position(source, first, len(rows[0]) - len(rows[0].lstrip()))
-        raise at.error("a loop's first line reads 'for t in range(T):'", HOW)
-    over = [" " * within.end() + rows[0][within.end() :], *rows[1:]]
-    colon = next(_outside_brackets(over, ":"), None)
-    if colon is None:
-        at = Position(source, first + len(rows) - 1, len(rows[-1].rstrip()))
-        complete = _RANGE.fullmatch(rows[-1], within.end())
-        short = len(rows) == 1 and len(rows[0]) <= LONGEST_SHOWN
-        hint = f"write {rows[0].strip()}:" if complete and short else HOW
-        raise at.error("a loop's first line ends in ':'", hint)
-    row, column = colon
-    if over[row][column + 1 :].strip() or row + 1 < len(rows):
-        at = Position(source, first + row, column + 1)
-        raise at.error(
-            "the body of a loop stands below its first line",
-            "write each of its lines on a line of its own, indented, under 'model: |'; 'model: >' "
-            "folds lines into one",
-        )
-    over[row] = over[row][:column]
-    return " " * found.end() + rows[0][found.end() : within.start()], over
-
-
-def _outside_brackets(rows: list[str], signs: str) -> Iterator[tuple[int, int]]:
-    """Row and column of each of these signs that stands outside of brackets."""
-    depth = 0
-    for row, text in enumerate(rows):
-        for column, character in enumerate(text):
-            depth += (character in "([{") - (character in ")]}")
-            if depth == 0 and character in signs:
-                yield row, column
-
-
-def refuse_other_counting(source: SourceText, first: int, row: str) -> None:
-    """Refuse a loop's first line in the notation of another language.
-
-    Raises:
-        DropcheckError: it names the range to write instead.
-    """
-    counted = re.fullmatch(_COUNTED, row) if len(row) <= LONGEST_SHOWN else None
-    if counted is None:
-        return
-    low, high, step = (counted[part] for part in ("low", "high", "step"))
-    high = high.strip()
-    stop = one_more(high)
-    numbers = [stop] if low == "0" and step is None else [low, stop, *([step] if step else [])]
-    raise Position(source, first, counted.start("low")).error(
-        "a loop goes through range(…)",
-        f"write for {counted['name']} in range({', '.join(numbers)}):",
-    )
-
-
-def refuse_statement(source: SourceText, first: int, row: str) -> None:
-    """Refuse a line that begins a Python statement that the language does not have.
-
-    Raises:
-        DropcheckError: it says what to write instead.
-    """
-    column = len(row) - len(row.lstrip())
-    found = re.match(r"[^\W\d]\w*", row[column:])
-    word = found.group() if found is not None else ""
-    if word in STATEMENTS:
-        at = Position(source, first, column)
-        raise at.error(f"{word!r} does not begin a line of the language", STATEMENTS[word])
-    end = column + len(word)
-    rest = row[end:]
-    repeated = _REPEATED.fullmatch(row.strip())
-    if repeated is not None:
-        at = Position(source, first, column)
-        hint = f"write for t in range({repeated.group(1)}):"
-        raise at.error(f"{word!r} does not begin a line of the language", hint)
-    counted = _COUNTED_UP.match(rest.lstrip())
-    if word and counted is not None:
-        at = Position(source, first, end + len(rest) - len(rest.lstrip()))
-        sign = counted.group(1)
-        raise at.error(f"'{sign}=' is not part of the language", f"write {word} = {word} {sign} …")
-    if word and re.match(r"\([^()]*\)\s*=(?!=)", rest):
-        message = f"{word!r} cannot be defined: the language has no functions of one's own"
-        raise Position(source, first, column).error(message, NO_FUNCTIONS)
-    if word and re.match(r"\[[^\]]*\]\s*=(?!=)", rest):
-        raise Position(source, first, end).error(
-            "an element of an array cannot be given a value",
-            f"write {_with_element(word, rest)} under a new name; in a loop write {word} = … at "
-            "each step: a state keeps its name, and a new name is the array of its values",
-        )
-
-
-def _with_element(word: str, rest: str) -> str:
-    """The array of this name with another element, for `word[i] = a`."""
-    found = re.fullmatch(r"\[([\w+\-* ]+)\]\s*=\s*(.{1,30}?)\s*", rest)
-    if found is None:
-        return "where(c, a, x), which is a where c holds and x elsewhere,"
-    return f"where(arange(size({word})) == {found[1]}, {found[2]}, {word})"
-
-
-# ---- text checks ---------------------------------------------------------------------------------
-#
-# Checks of a text before Python's grammar reads it, and clear messages for what that refuses.
-#
-# Before: comments, brackets, characters, lines that continue. This also refuses what could exhaust
-# the parser, and what it would report at the wrong place. After: a syntax error becomes a message
-# about the likely mistake.
-
-
-# Limits of a text: far above what anybody writes, far below what could exhaust the parser.
-LONGEST_EXPRESSION = 20_000  # characters
-LONGEST_MODEL = 400_000
-LONGEST_SEARCHED = 1_000  # characters of a line that are searched for a likely mistake
-DEEPEST_BRACKETS = 60
-
-_LONG_NAME = re.compile(rf"(?<!\w)[^\W\d]\w{{{LONGEST_NAME},}}")
-# An argument whose name is a keyword of Python, and the call it is in.
-_RESERVED_ARGUMENT = re.compile(rf"([^\W\d]\w*)\s*\((?:[^()]*,)?\s*({RESERVED})\s*=(?!=)")
-# A condition in words, as in E(x given x > 0), and the call it is in.
-_GIVEN_IN_WORDS = re.compile(
-    r"([^\W\d]\w*)\(([^()]*[^\s(),])(?:\s*,)?\s+(given)\s+(?!=)([^()]*[^()\s])\)"
-)
-# The same with a bar, as in E(x | x > 0).
-_GIVEN_BY_A_BAR = re.compile(r"([A-Z]\w*)[(\[]([^|()\[\]]+?)\s*\|\s*([^|()\[\]]+)[)\]]")
-_CLOSES = {")": "(", "]": "[", "}": "{"}
-_BRACKET = re.compile(r"[()\[\]{}]")
-_SIGN_OF_INDEPENDENCE = (
-    rf"(?:{'|'.join(map(re.escape, sorted(INDEPENDENT_ELSEWHERE, reverse=True)))})(?![^\W\d_])"
-)
-_COMMANDS: dict[str, str] = {
-    **{command: name for command, (name, _) in GROUPED.items()},
-    **{rf"\{name}": name for name in GREEK}, **RELATIONS, **LOGIC, **CALLED, **LETTERS,
-}  # fmt: skip
-_INDEPENDENCE = re.compile(rf"{_SIGN_OF_INDEPENDENCE}(?:[\s\\!]*{_SIGN_OF_INDEPENDENCE})*")
-_QUOTES = "'\"`“”‘’«»"
-# 1..10, and 1, …, n without its commas
-_DOTS = re.compile(r"(?<!\w)(\d{1,40}|[^\W\d_])\s*(\.{2,3}|…)\s*(\d{1,40}|[^\W\d_]\w{0,40})(?!\w)")
-# Other characters are checked one by one.
-_PLAIN = frozenset(string.ascii_letters + string.digits + " \t_+-*/%@<>=~.,:()[]{}")
-
-
-def without_comments(text: str) -> list[str]:
-    r"""The lines of a text without their comments.
-
-    >>> without_comments("a + 1  # one more\r\nb")
-    ['a + 1  ', 'b']
-    """
-    return [line.split("#", 1)[0].removesuffix("\r") for line in text.split("\n")]
-
-
-def check_brackets(source: SourceText, lines: list[str], longest: int) -> None:
-    """Refuse brackets that do not match or are nested too deeply, and texts that are too long.
-
-    `lines` are all lines of the source, without comments.
-
-    Raises:
-        DropcheckError: at the first such bracket.
-    """
-    if sum(map(len, lines)) > longest:
-        raise Position(source, 0, 0).error(
-            f"this text is longer than {longest:,} characters",
-            "put what repeats in an array: a shape in brackets draws many values on one line",
-        )
-    open_brackets: list[tuple[str, Position]] = []
-    for number, line in enumerate(lines):
-        for found in _BRACKET.finditer(line):
-            character, at = found.group(), Position(source, number, found.start())
-            if character in _CLOSES:
-                _closing(character, at, open_brackets)
-                continue
-            open_brackets.append((character, at))
-            if len(open_brackets) > DEEPEST_BRACKETS:
-                raise at.error(
-                    f"brackets are nested deeper than {DEEPEST_BRACKETS} levels",
-                    "name a part of it on a line of the model",
-                )
-    if open_brackets:
-        opened, at = open_brackets[-1]
-        raise at.error(f"{opened!r} is never closed", "close it")
-
-
-def _closing(character: str, at: Position, open_brackets: list[tuple[str, Position]]) -> None:
-    if not open_brackets:
-        raise at.error(f"{character!r} closes a bracket that was never opened", "take it out")
-    opened, place = open_brackets.pop()
-    if opened != _CLOSES[character]:
-        where = f"column {place.location.column}"
-        if place.line != at.line:
-            where = f"line {place.location.line}"
-        raise at.error(
-            f"{character!r} closes {opened!r} of {where}",
-            "brackets close in the order in which they were opened",
-        )
-
-
-def check_signs(source: SourceText, first: int, lines: list[str]) -> None:
-    """Refuse characters that the language lacks; `first` is the number of the first line.
-
-    Raises:
-        DropcheckError: at the first such character.
-    """
-    for number, line in enumerate(lines, first):
-        long = _LONG_NAME.search(line)
-        if long is not None:
-            raise Position(source, number, long.start()).error(
-                f"a name has at most {LONGEST_NAME} characters", "choose a shorter name"
-            )
-        for sign, hint in PAIRS.items():
-            if sign in line:
-                at = Position(source, number, line.find(sign))
-                raise at.error(f"{sign!r} is not part of the language", hint)
-        counted = _DOTS.search(line) if ".." in line or "…" in line else None
-        if counted is not None:
-            at = Position(source, number, counted.start(2))
-            low, sign, high = counted.groups()
-            raise at.error(
-                f"{sign!r} is not part of the language",
-                f"write {counted_from(low, high)} for the numbers {low}, …, {high}; a loop goes "
-                f"through range({low}, {one_more(high)})",
-            )
-        if _PLAIN.issuperset(line):
-            continue
-        _refuse_independence(source, number, line)
-        for column, character in enumerate(line):
-            if character in _PLAIN or (character == "!" and line[column + 1 : column + 2] == "="):
-                continue
-            at = Position(source, number, column)
-            if character in _QUOTES:
-                raise _quoted(at, line)
-            if character == "\\":
-                raise _command(at, line)
-            if character in SIGNS_ELSEWHERE:
-                hint = SIGNS_ELSEWHERE[character]
-                bar = _GIVEN_BY_A_BAR.search(line[:LONGEST_SEARCHED]) if character == "|" else None
-                if bar is not None:
-                    hint = "write {}({}, given={})".format(*bar.groups())
-                for notation, meant in NOTATIONS if bar is None else ():
-                    found = re.compile(notation).match(line, column)
-                    if found is not None:
-                        hint = meant.format(*found.groups())
-                        break
-                raise at.error(f"{character!r} is not part of the language", hint)
-            if not character.isprintable():
-                raise at.error(
-                    f"an invisible character stands here (U+{ord(character):04X})",
-                    "delete it, and type a space if one is meant",
-                )
-            if not f"a{character}".isidentifier():
-                raise at.error(
-                    f"{character!r} is not part of the language",
-                    "names are letters, digits and '_'; signs are those of Python's arithmetic",
-                )
-
-
-def _refuse_independence(source: SourceText, number: int, line: str) -> None:
-    """Refuse the symbol for independence."""
-    found = _INDEPENDENCE.search(line)
-    if found is None:
-        return
-    sides = [line[: found.start()].strip(), line[found.end() :].strip()]
-    named = all(re.fullmatch(r"[\w.\[\]+\-*/ ]+", side) for side in sides)
-    meant = f"{INDEPENDENT}({', '.join(sides)})" if named else SIGNATURE
-    message = f"'{found.group()}' is not part of the language"
-    raise Position(source, number, found.start()).error(message, f"write {meant}")
-
-
-def _command(at: Position, line: str) -> DropcheckError:
-    """The error for a backslash: a command of LaTeX, or a line that continues."""
-    found = re.compile(r"\\[^\W\d_]+").match(line, at.column)
-    if found is None:
-        message = "'\\' is not part of the language"
-        return at.error(message, "an open bracket goes on over lines by itself")
-    word = found.group()
-    known = _COMMANDS.get(word)
-    hint = COMMANDS_ELSEWHERE.get(word) if known is None else f"write {known}"
-    return at.error(
-        f"'{word}' is a command of LaTeX, which is read in formulas of documents alone",
-        hint or "names are written without it, and formulas as in Python: (a + b) / c",
-    )
-
-
-def _quoted(at: Position, line: str) -> DropcheckError:
-    """The error for a quote: a prime, an argument that is a string, or any other string."""
-    before, after = line[: at.column], line[at.column + 1 :]
-    if not before.strip() and after.rstrip().endswith(tuple(_QUOTES)):
-        return at.error(
-            f"{line[at.column]!r} does not belong to the text",
-            "take the quotes out; YAML reads straight ones alone, \"…\" or '…', around a text",
-        )
-    if re.search(r"[\w)\]]$", before) and (line[at.column] in "'’" or line[at.column] not in after):
-        prime = f"a name is written without, as x1; A.T is a transpose; {DERIVATIVE}"
-        return at.error("a prime is not part of the language", prime)
-    call = re.search(r"([^\W\d]\w*)\([^()]*$", before)
-    if call is None:
-        hint = "names and numbers need no quotes; a law is written without them in a model"
-        return at.error("the language has no strings", hint)
-    name = call.group(1)
-    known = argument_hint(name)
-    if known is not None:
-        return at.error("the language has no strings", f"arguments are numbers: {known}")
-    if name in OPERATORS:
-        written = OPERATORS[name].written
-        return at.error("the language has no strings", f"names need no quotes: write {written}")
-    message = f"{name!r} is not a function of the language, which has no strings"
-    return Position(at.source, at.line, call.start(1)).error(message, function_hint(name))
-
-
-def logical_lines(lines: list[str]) -> list[tuple[int, list[str]]]:
-    """Lines joined while a bracket is open: (number of the first line, the lines).
-
-    >>> logical_lines(["a = [1,", "2]", "", "b = 3"])
-    [(0, ['a = [1,', '2]']), (3, ['b = 3'])]
-    """
-    groups: list[tuple[int, list[str]]] = []
-    depth = 0
-    for number, line in enumerate(lines):
-        if depth:
-            groups[-1][1].append(line)
-        elif line.strip():
-            groups.append((number, [line]))
-        depth += sum(line.count(b) for b in "([{") - sum(line.count(b) for b in ")]}")
-    return groups
-
-
-def syntax_error(
-    source: SourceText, first: int, lines: list[str], error: SyntaxError
-) -> DropcheckError:
-    """Python's syntax error as an error of ours, at its place in the file.
-
-    Line number `first` of the source was the second line of the parsed text.
-    """
-    line = (error.lineno or 2) - 2
-    column = (error.offset or 1) - 1
-    if line >= len(lines):  # the text ends too early
-        line, column = len(lines) - 1, len(lines[-1].rstrip())
-    line = max(line, 0)
-    at = Position(source, first + line, min(max(column, 0), len(lines[line])))
-    detail = error.msg or ""
-    text = lines[line][:LONGEST_SEARCHED]
-    if "positional argument follows" in detail:
-        return at.error(
-            "an argument by position stands after one by name", "write those by name last"
-        )
-    if "digits" in detail:  # of a whole number with thousands of them
-        digits = re.search(r"\d[\d_]{308,}", lines[line])
-        place = at if digits is None else Position(source, first + line, digits.start())
-        return place.error("this number is too large for a float64", "the largest is about 1.8e308")
-    if "'else'" in detail:
-        return at.error("'if' lacks its 'else'", "write 'a if condition else b'")
-    if (found := _RESERVED_ARGUMENT.search(text)) is not None:
-        call, word = found.groups()
-        return Position(source, first + line, found.start(2)).error(
-            f"{word!r} is a word of Python's grammar, and no argument of {call} is called so",
-            argument_hint(call) or "leave the name out, and give the arguments in their order",
-        )
-    if (found := _GIVEN_IN_WORDS.search(text)) is not None:
-        call, subject, _, event = found.groups()
-        return Position(source, first + line, found.start(3)).error(
-            "a condition is an argument by name, 'given=…', after a comma",
-            f"write {call}({subject}, given={event})",
-        )
-    for pattern, message, hint in LIKELY:
-        found = re.search(pattern, text)
-        if found is not None:
-            group = found.lastindex or 0
-            place = Position(source, first + line, found.start(group))
-            sign = found.group(group)
-            return place.error(message.format(repr(sign)), hint.format(sign))
-    message = "this cannot be read as an expression"
-    hint = "the language has Python's arithmetic, comparisons and calls"
-    if "comma" in detail:
-        message += ": an operator or a comma is missing"
-        hint = f"write ',' between arguments, an operator between numbers; {hint}"
-    return at.error(message, hint)
-
-
 # ---- conversion ----------------------------------------------------------------------------------
 #
 # Convert Python's syntax tree to ours, by an allow-list of node kinds.
@@ -562,13 +308,6 @@ def syntax_error(
 
 DEEPEST_NODES = 150  # keeps every recursion over the nodes far below Python's limit
 
-_BINARY: dict[type[ast.operator], str] = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
-    ast.Pow: "**", ast.MatMult: "@",
-}  # fmt: skip
-_COMPARE: dict[type[ast.cmpop], str] = {
-    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
-}  # fmt: skip
 _SHIFTS = {
     ast.LShift: ("'<<' is not part of the language", "write '* 2**n'"),
     ast.RShift: ("'>>' is not part of the language", "write '// 2**n'"),
@@ -578,10 +317,19 @@ _SHIFTS = {
 class Converter:
     """Converts the expressions of one text."""
 
-    def __init__(self, source: SourceText, first: int, lines: list[str]) -> None:
+    def __init__(
+        self,
+        source: SourceText,
+        first: int,
+        lines: list[str],
+        before: int = 1,
+        blanks: Mapping[int, int] | None = None,
+    ) -> None:
         self.source = source
         self.first = first
         self.lines = lines
+        self.before = before  # lines that are put before them
+        self.blanks = blanks or {}  # by line, how many blanks before it are left out
         self.depth = 0
 
     def position(self, node: ast.expr) -> Position:
@@ -596,8 +344,9 @@ class Converter:
         return Position(self.source, at.line, at.column + blank)
 
     def _place(self, lineno: int, offset: int) -> Position:
-        line = min(max(lineno - 2, 0), len(self.lines) - 1)
+        line = min(max(lineno - 1 - self.before, 0), len(self.lines) - 1)
         text = self.lines[line]
+        offset += self.blanks.get(line, 0)
         # Python counts columns in bytes of UTF-8, and we count characters.
         if text.isascii() and offset <= len(text):
             return Position(self.source, self.first + line, offset)
@@ -645,23 +394,23 @@ class Converter:
                     "write 'not' for negation",
                 )
             case ast.BinOp(left=left, op=op, right=right):
-                if type(op) in _BINARY:
+                if type(op) in BINARY_SIGNS:
                     sides = self.convert(left), self.convert(right)
-                    return syntax.Binary(at, _BINARY[type(op)], *sides)
+                    return syntax.Binary(at, BINARY_SIGNS[type(op)], *sides)
                 message, hint = _SHIFTS[type(op)]
                 raise self._end(left).error(message, hint)
             case ast.Compare(left=left, ops=ops, comparators=comparators):
                 if any(isinstance(sign, ast.In | ast.NotIn) for sign in ops):
                     return self._member(at, node)
-                if any(type(sign) not in _COMPARE for sign in ops):
+                if any(type(sign) not in COMPARISON_SIGNS for sign in ops):
                     raise at.error("'is' is not part of the language", "compare with '=='")
-                operators = tuple(_COMPARE[type(sign)] for sign in ops)
+                operators = tuple(COMPARISON_SIGNS[type(sign)] for sign in ops)
                 return syntax.Compare(at, operators, self._all([left, *comparators]))
             case ast.BoolOp(op=op, values=values):
                 operator = "and" if isinstance(op, ast.And) else "or"
                 return syntax.Logic(at, operator, self._all(values))
             case ast.IfExp(test=test, body=body, orelse=orelse):
-                return syntax.Conditional(at, *self._all([test, body, orelse]))
+                return syntax.Conditional(at, *self._all([body, test, orelse]))
             case ast.List(elts=items):
                 if not items:
                     raise at.error("a list needs at least one entry", "write for example [1, 2]")
@@ -868,55 +617,116 @@ def model_lines(source: SourceText) -> tuple[Model, tuple[UnreadLine, ...]]:
         check_brackets(source, lines, LONGEST_MODEL)
     except DropcheckError as error:  # then it is not known where a line ends
         return (), (UnreadLine(source.text, error.problems),)
-    blocks, errors = blocks_of_lines(source, logical_lines(lines))
+    groups = logical_lines(lines)
+    blocks, errors = blocks_of_lines(source, groups)
     unread = [UnreadLine("", error.problems) for error in errors]
-    return _parts(source, blocks, unread), tuple(unread)
+    return _ModelReader(source, lines, dict(groups), unread).parts(blocks), tuple(unread)
 
 
-def _parts(source: SourceText, blocks: list[IndentedBlock], unread: list[UnreadLine]) -> Model:
-    """The lines of a model or of a loop's body; those that cannot be parsed go to `unread`."""
-    parts: list[ModelLine | Loop] = []
-    for block in blocks:
-        if len(unread) >= MOST_PROBLEMS:
-            break
-        try:
-            if block.loop:
-                name, over = _loop_header(source, block)
-            else:
-                parts.append(_parse_model_line(source, block.first, block.rows))
+class _ModelReader:
+    """Reads all lines at once, as Python with `=` for `~`, and one by one where that fails."""
+
+    def __init__(
+        self,
+        source: SourceText,
+        lines: list[str],
+        groups: Mapping[int, list[str]],
+        unread: list[UnreadLine],
+    ) -> None:
+        self.source, self.unread = source, unread
+        self.drawn: set[int] = set()
+        texts = {first: self._python(first, rows) for first, rows in groups.items()}
+        whole = [""] * len(lines)
+        for first, rows in texts.items():
+            whole[first : first + len(rows)] = rows
+        found = _statements("\n".join(whole))
+        if len(found) == len(texts):
+            self.statements = dict(zip(texts, found, strict=True))
+        else:
+            alone = {first: _statements("\n".join(rows)) for first, rows in texts.items()}
+            self.statements = {
+                first: ast.increment_lineno(own[0], first)
+                for first, own in alone.items()
+                if len(own) == 1
+            }
+        blanks = {first: len(rows[0]) - len(rows[0].lstrip()) for first, rows in groups.items()}
+        self.converter = Converter(source, 0, lines, before=0, blanks=blanks)
+
+    def _python(self, first: int, rows: list[str]) -> list[str]:
+        """The rows of a line as Python's grammar reads them, without the blanks before them."""
+        head = rows[0]
+        sign = _sign_of_line(head)
+        if sign is not None and sign.group() == FOLLOWS:
+            self.drawn.add(first)
+            head = f"{head[: sign.start()]}={head[sign.end() :]}"
+        own = [head.lstrip(), *rows[1:]]
+        own[-1] += " pass" if _LOOP.match(head) else ""
+        return own
+
+    def parts(self, blocks: list[IndentedBlock]) -> Model:
+        """The lines of a model or of a loop's body; those that cannot be parsed go to `unread`."""
+        parts: list[ModelLine | Loop] = []
+        for block in blocks:
+            if len(self.unread) >= MOST_PROBLEMS:
+                break
+            try:
+                read = self._loop(block) if block.loop else self._line(block)
+            except DropcheckError as error:
+                self.unread.append(UnreadLine("\n".join(block.rows), error.problems))
+                parts.extend(self.parts(block.body))
                 continue
-        except DropcheckError as error:
-            unread.append(UnreadLine("\n".join(block.rows), error.problems))
-            parts.extend(_parts(source, block.body, unread))
-            continue
-        body = _parts(source, block.body, unread)
-        at = Position(source, block.first, len(block.blanks))
-        parts.append(Loop(at, name, over, body))
-    return tuple(parts)
+            parts.append(read)
+        return tuple(parts)
+
+    def _line(self, block: IndentedBlock) -> ModelLine:
+        if sum(map(len, block.rows)) > LONGEST_EXPRESSION:
+            raise Position(self.source, block.first, 0).error(
+                f"this expression is longer than {LONGEST_EXPRESSION:,} characters",
+                "name a part of it on a line of the model",
+            )
+        check_signs(self.source, block.first, block.rows)
+        match self.statements.get(block.first):
+            case ast.Assign(targets=[target], value=value):
+                names, drawn = self._names(target), block.first in self.drawn
+                if names and (drawn or len(names) == 1):
+                    return ModelLine(names, drawn, self.converter.convert(value))
+        raise _refused_line(self.source, block.first, block.rows)
+
+    def _names(self, target: ast.expr) -> tuple[Name, ...]:
+        """The names left of a sign; empty where something else stands there."""
+        listed = target.elts if isinstance(target, ast.Tuple) else [target]
+        if listed[-1].end_col_offset != target.end_col_offset:  # a bracket or a comma at the end
+            return ()
+        place = self.converter.position
+        names = tuple(Name(place(one), one.id) for one in listed if isinstance(one, ast.Name))
+        return names if len(names) == len(listed) else ()
+
+    def _loop(self, block: IndentedBlock) -> Loop:
+        _refuse_other_counting(self.source, block.first, block.rows[0])
+        if not _HEADER.match(block.rows[0]):
+            raise _refused_header(self.source, block.first, block.rows)
+        check_signs(self.source, block.first, block.rows)
+        match self.statements.get(block.first):
+            case ast.For(
+                target=ast.Name(id=name) as target,
+                iter=ast.Call(func=ast.Name(id="range"), keywords=[], args=[_, *_] as over),
+                body=[ast.Pass()],
+            ) if len(over) <= 3:
+                convert, here = self.converter.convert, self.converter.position(target)
+                at = Position(self.source, block.first, len(block.blanks))
+                numbers = tuple(map(convert, over))
+                return Loop(at, Name(here, name), numbers, self.parts(block.body))
+        raise _refused_header(self.source, block.first, block.rows)
 
 
-def _loop_header(source: SourceText, block: IndentedBlock) -> tuple[Name, tuple[Node, ...]]:
-    """The name that a loop counts with, and the arguments of its `range`."""
-    refuse_other_counting(source, block.first, block.rows[0])
-    before, rows = header_of(source, block.first, block.rows)
-    check_signs(source, block.first, block.rows)
-    name, *more = _names(source, block.first, before)
-    if more:
-        raise more[0].at.error(
-            "a loop counts with one name", f"{HOW}; x[t] is element t of an array"
-        )
-    if not any(row.strip() for row in rows):
-        raise Position(source, block.first, len(rows[0])).error(
-            "what the loop goes through is missing", HOW
-        )
-    over = _parse_lines(source, block.first, rows)
-    if not isinstance(over, Call) or over.name != "range":
-        raise over.at.error("a loop goes through range(…)", f"{HOW}; x[t] is element t of an array")
-    if over.keywords or not 1 <= len(over.arguments) <= 3:
-        raise over.at.error(
-            "range takes one to three numbers", "write range(stop) or range(start, stop)"
-        )
-    return name, over.arguments
+def _statements(text: str) -> list[ast.stmt]:
+    """Python's statements in a text; none where its grammar refuses it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they are about Python code
+        try:
+            return ast.parse(text).body
+        except (SyntaxError, RecursionError, MemoryError, ValueError):
+            return []
 
 
 _ONE_EACH = (
@@ -1058,68 +868,133 @@ def _law_statement(source: SourceText) -> Statement | None:
     return Statement(at, (FOLLOWS,), operands)
 
 
-# Python warns of digits that run into a word, as in 1or 2.
-_WARNED_OF = re.compile(r"[\d.][^\W\d]")
+# ---- lines that are refused ----------------------------------------------------------------------
 
+HOW = "write for t in range(T): and the lines of its body below it, indented"
 
-def _parse(text: str) -> ast.Expression:
-    if not _WARNED_OF.search(text):
-        return ast.parse(text, mode="eval")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it is about Python code
-        return ast.parse(text, mode="eval")
-
-
-# The shape of a draw after its name, `x[5] ~ normal(0, 1)`, where it does not belong.
-_SHAPED = re.compile(r"\s*(\w+)\s*(\[[\w, ]+\])\s*~\s*(.{1,60}\))\s*$")
+_LOOP = re.compile(r"\s*for(?!\w)")
+_HEADER = re.compile(r"\s*for(?!\w)(.*?)(?<!\w)in(?!\w)", re.DOTALL)
 _MODEL_SIGN = re.compile(r"~|(?<![=!<>])=(?!=)|:=|<-")
 
 
-def _parse_model_line(source: SourceText, first: int, group: list[str]) -> ModelLine:
-    if sum(map(len, group)) > LONGEST_EXPRESSION:
-        raise Position(source, first, 0).error(
-            f"this expression is longer than {LONGEST_EXPRESSION:,} characters",
-            "name a part of it on a line of the model",
-        )
-    check_signs(source, first, group)
-    here = Position(source, first, len(group[0]) - len(group[0].lstrip()))
-    refuse_statement(source, first, group[0])
-    sign = _MODEL_SIGN.search(group[0])
-    opened = min((i for i in map(group[0].find, "([{") if i >= 0), default=len(group[0]))
-    if sign is None or sign.start() > opened:
-        shaped = _SHAPED.match(group[0])
+def _sign_of_line(row: str) -> re.Match[str] | None:
+    """The sign of a model's line; None if there is none before the first bracket."""
+    sign = _MODEL_SIGN.search(row)
+    bracket = _BRACKET.search(row)
+    return None if sign is None or (bracket and bracket.start() < sign.start()) else sign
+
+
+def _refused_line(source: SourceText, first: int, rows: list[str]) -> DropcheckError:
+    """The error for a line of a model that neither draws nor names an expression."""
+    row = rows[0]
+    here = Position(source, first, len(row) - len(row.lstrip()))
+    known = likely(LINES, source, first, row)
+    if known is not None:
+        return known
+    sign = _sign_of_line(row)
+    if sign is None:
         hint = "'~' draws from a law, '=' gives a name to an expression"
-        if shaped is not None:
-            hint = f"the shape of a draw follows its law: {shaped[1]} ~ {shaped[3]}{shaped[2]}"
-        elif re.match(r"\s*[(\[][\w, ]+[)\]]\s*(~|=(?!=))", group[0]):
-            hint = "names stand without brackets: x, y ~ normal(0, 1)"
-        raise here.error("a line of a model reads 'name ~ law' or 'name = expression'", hint)
-    if sign.group() not in ("~", "="):
-        raise Position(source, first, sign.start()).error(
-            f"{sign.group()!r} is not part of the language",
-            "write '~' to draw from a law, '=' to name an expression",
-        )
-    drawn = sign.group() == "~"
-    names = tuple(_names(source, first, group[0][: sign.start()]))
-    if not drawn and len(names) > 1:
-        raise here.error(
-            "'=' names one expression, and this has several names",
-            _of_several(right_of=group[0][sign.end() :]),
-        )
+        return here.error("a line of a model reads 'name ~ law' or 'name = expression'", hint)
+    drawn = sign.group() == FOLLOWS
+    wrong = _wrong_name(row[: sign.start()], Position(source, first, 0))
+    if wrong is not None:
+        return wrong
+    if not drawn and "," in row[: sign.start()]:
+        message = "'=' names one expression, and this has several names"
+        return here.error(message, _of_several(right_of=row[sign.end() :]))
     # Replace the left side by blanks, so that columns stay those of the file.
-    right = [" " * sign.end() + group[0][sign.end() :], *group[1:]]
+    right = [" " * sign.end() + row[sign.end() :], *rows[1:]]
     if not any(line.strip() for line in right):
-        raise Position(source, first, sign.end()).error(
-            f"nothing stands right of {sign.group()!r}",
-            "write a law such as normal(0, 1)" if drawn else "write an expression",
-        )
-    second = _second_definition(group[0], sign.end())
+        hint = "write a law such as normal(0, 1)" if drawn else "write an expression"
+        message = f"nothing stands right of {sign.group()!r}"
+        return Position(source, first, sign.end()).error(message, hint)
+    second = _second_definition(row, sign.end())
     if second is not None:
-        raise Position(source, first, second).error(
+        return Position(source, first, second).error(
             "a second definition begins on this line",
             "write each on a line of its own, under 'model: |'; 'model: >' folds lines into one",
         )
-    return ModelLine(names, drawn, _parse_lines(source, first, right))
+    try:
+        _parse_lines(source, first, right)
+    except DropcheckError as error:
+        return error
+    return here.error("a line of a model reads 'name ~ law' or 'name = expression'")
+
+
+def _refused_header(source: SourceText, first: int, rows: list[str]) -> DropcheckError:
+    """The error for the first line of a loop that does not read `for name in range(…):`."""
+    row = rows[0]
+    here = Position(source, first, len(row) - len(row.lstrip()))
+    found = _HEADER.match(row)
+    if found is None:
+        return here.error("a loop's first line reads 'for t in range(T):'", HOW)
+    over = [" " * found.end() + row[found.end() :], *rows[1:]]
+    colon = next(_outside_brackets(over, ":"), None)
+    if colon is None:
+        at = Position(source, first + len(rows) - 1, len(rows[-1].rstrip()))
+        complete = len(rows) == 1 and re.fullmatch(r"\s*range\(.*\)\s*", over[0])
+        hint = f"write {row.strip()}:" if complete and len(row) <= LONGEST_SHOWN else HOW
+        return at.error("a loop's first line ends in ':'", hint)
+    line, column = colon
+    if over[line][column + 1 :].strip() or line + 1 < len(rows):
+        return Position(source, first + line, column + 1).error(
+            "the body of a loop stands below its first line",
+            "write each of its lines on a line of its own, indented, under 'model: |'; 'model: >' "
+            "folds lines into one",
+        )
+    over[line] = over[line][:column]
+    wrong = _wrong_name(found[1], Position(source, first, found.start(1)))
+    if wrong is not None:
+        return wrong
+    if "," in found[1]:
+        column = found.start(1) + found[1].index(",") + 1
+        at = Position(source, first, column + len(row[column:]) - len(row[column:].lstrip()))
+        return at.error("a loop counts with one name", f"{HOW}; x[t] is element t of an array")
+    if not any(part.strip() for part in over):
+        at = Position(source, first, len(over[0]))
+        return at.error("what the loop goes through is missing", HOW)
+    try:
+        node = _parse_lines(source, first, over)
+    except DropcheckError as error:
+        return error
+    if not isinstance(node, Call) or node.name != "range":
+        hint = f"{HOW}; x[t] is element t of an array"
+        return node.at.error("a loop goes through range(…)", hint)
+    hint = "write range(stop) or range(start, stop)"
+    return node.at.error("range takes one to three numbers", hint)
+
+
+def _outside_brackets(rows: list[str], signs: str) -> Iterator[tuple[int, int]]:
+    """Row and column of each of these signs that stands outside of brackets."""
+    depth = 0
+    for row, text in enumerate(rows):
+        for column, character in enumerate(text):
+            depth += (character in "([{") - (character in ")]}")
+            if depth == 0 and character in signs:
+                yield row, column
+
+
+def _wrong_name(text: str, begins: Position) -> DropcheckError | None:
+    """The error for the first of some texts between commas that cannot be a name."""
+    column = begins.column
+    for part in text.split(","):
+        name = unicodedata.normalize("NFKC", part.strip())
+        at = replace(begins, column=column + len(part) - len(part.lstrip()))
+        column += len(part) + 1
+        if keyword.iskeyword(name):
+            message = f"{name!r} is a word of Python's grammar, and cannot be a name"
+            return at.error(message, f"choose another name, such as {name}_")
+        if not name.isidentifier():
+            message = f"{name!r} cannot be a name" if name else "a name is missing here"
+            return at.error(message, renamed(name))
+    return None
+
+
+def _refuse_other_counting(source: SourceText, first: int, row: str) -> None:
+    """Refuse a loop's first line in the notation of another language; the hint has the range."""
+    counted = likely(COUNTED, source, first, row) if len(row) <= LONGEST_SHOWN else None
+    if counted is not None:
+        raise counted
 
 
 def _of_several(right_of: str) -> str:
@@ -1152,35 +1027,16 @@ def _second_definition(line: str, start: int) -> int | None:
     return None
 
 
-def _names(source: SourceText, first: int, text: str) -> Iterator[Name]:
-    """The names left of a line's sign, normalized to NFKC as Python does."""
-    column = 0
-    for part in text.split(","):
-        name = unicodedata.normalize("NFKC", part.strip())
-        at = Position(source, first, column + len(part) - len(part.lstrip()))
-        if keyword.iskeyword(name):
-            raise at.error(
-                f"{name!r} is a word of Python's grammar, and cannot be a name",
-                f"choose another name, such as {name}_",
-            )
-        if not name.isidentifier():
-            raise at.error(
-                f"{name!r} cannot be a name" if name else "a name is missing here", _renamed(name)
-            )
-        yield Name(at, name)
-        column += len(part) + 1
+# Python warns of digits that run into a word, as in 1or 2.
+_WARNED_OF = re.compile(r"[\d.][^\W\d]")
 
 
-def _renamed(name: str) -> str:
-    """What to write in place of `x1, …`, `let x`, `x: float` or another text that is no name."""
-    if ".." in name or "…" in name:
-        return "write out the names, or draw them as one array: x ~ normal(0, 1)[5]"
-    alone = re.fullmatch(
-        r"(?:let|const|var|double|float|int|auto|\\?set)\s+(\w+)|(\w+)\s*:.*", name
-    )
-    if alone is not None:
-        return f"write {alone[1] or alone[2]} alone"
-    return "a name has letters, digits and underscores, and starts with a letter"
+def _parse(text: str) -> ast.Expression:
+    if not _WARNED_OF.search(text):
+        return ast.parse(text, mode="eval")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it is about Python code
+        return ast.parse(text, mode="eval")
 
 
 def _parse_lines(source: SourceText, first: int, lines: list[str]) -> Node:

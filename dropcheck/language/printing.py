@@ -1,36 +1,21 @@
-"""Prints syntax trees as text that parses to the same tree, with the brackets that are needed."""
+"""Prints syntax trees as text that parses to the same tree, by Python's own writer."""
 
 from __future__ import annotations
 
+import ast
 import math
-from collections.abc import Iterable, Sequence
-from enum import IntEnum
+import re
+from collections.abc import Iterable
 
 from dropcheck.language import syntax
-from dropcheck.language.syntax import (
-    Loop,
-    Model,
-    ModelLine,
-    Node,
-    Statement,
-    always,
-    of_every_draw,
-)
+from dropcheck.language.syntax import BINARY_SIGNS, COMPARISON_SIGNS, Loop, Model, Node, Statement
 from dropcheck.vocabulary.operators import FOLLOWS
 
-# The precedence of each form, as in Python's grammar, the loosest first.
-Level = IntEnum("Level", "CONDITIONAL OR AND NOT COMPARE SUM PRODUCT SIGN POWER ATOM")
-# Of each operator: its precedence, and the least precedence of its left and right operand.
-_LEVELS = {
-    "or": (Level.OR, Level.AND, Level.AND),
-    "and": (Level.AND, Level.NOT, Level.NOT),
-    **dict.fromkeys(("+", "-"), (Level.SUM, Level.SUM, Level.PRODUCT)),
-    **dict.fromkeys(("*", "/", "//", "%", "@"), (Level.PRODUCT, Level.PRODUCT, Level.SIGN)),
-    # a power binds tighter than a sign on its left, and looser than one on its right
-    "**": (Level.POWER, Level.ATOM, Level.SIGN),
-}
 # Whole floats below this are written as integers: below it, every integer is exact.
 _LARGEST_WHOLE = 1e16
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d*)?(?:e[-+]?\d+)?")
+_BINARY = {sign: kind for kind, sign in BINARY_SIGNS.items()}
+_COMPARISONS = {sign: kind for kind, sign in COMPARISON_SIGNS.items()}
 
 
 def unparse(node: Node) -> str:
@@ -41,128 +26,87 @@ def unparse(node: Node) -> str:
     >>> unparse(parse_expression(SourceText.plain("-(x)**2*((a + b)-1.50)")))
     '-x**2 * (a + b - 1.5)'
     """
-    return _TextWriter().text(node)
+    text = ast.unparse(_python(node)).replace(" ** ", "**")
+    return _NUMBER.sub(lambda found: number_text(float(found.group())), text)
 
 
 def unparse_statement(statement: Statement) -> str:
-    """The text of a claim's statement."""
-    return _TextWriter().statement(statement)
+    """The text of a claim's statement; a membership is written without `P(…) == 1` around it."""
+    match statement.operands:
+        case (syntax.Call(arguments=(event,)), _) if syntax.of_every_draw(
+            event
+        ) and statement == syntax.always(event):
+            return unparse(event)
+    first, *rest = map(unparse if statement.about_laws else _side, statement.operands)
+    links = zip(statement.operators, rest, strict=True)
+    return first + "".join(f" {operator} {text}" for operator, text in links)
 
 
 def unparse_model(model: Model, blanks: str = "") -> str:
     """The text of a model, one line for each; the lines of a loop's body are indented."""
-    return "\n".join(blanks + _part(part, blanks) for part in model)
+    lines: list[str] = []
+    for part in model:
+        if isinstance(part, Loop):
+            over = ", ".join(map(unparse, part.over))
+            lines.append(f"{blanks}for {part.name.name} in range({over}):")
+            lines.append(unparse_model(part.body, f"{blanks}    "))
+        else:
+            names = ", ".join(name.name for name in part.names)
+            lines.append(f"{blanks}{names} {FOLLOWS if part.drawn else '='} {unparse(part.right)}")
+    return "\n".join(lines)
 
 
-def _part(part: ModelLine | Loop, blanks: str) -> str:
-    if isinstance(part, Loop):
-        over = ", ".join(map(unparse, part.over))
-        body = unparse_model(part.body, f"{blanks}    ")
-        return f"for {part.name.name} in range({over}):\n{body}"
-    names = ", ".join(name.name for name in part.names)
-    return f"{names} {'~' if part.drawn else '='} {unparse(part.right)}"
+def _side(node: Node) -> str:
+    """The text of a side of a comparison."""
+    looser = syntax.Compare | syntax.Logic | syntax.Not | syntax.Member | syntax.Conditional
+    return f"({unparse(node)})" if isinstance(node, looser) else unparse(node)
 
 
-class _TextWriter:
-    """Writes trees as text."""
+def _python(node: Node | None) -> ast.expr:
+    """The node as Python's own."""
+    match node:
+        case syntax.Number(value=value):
+            whole = abs(value) < _LARGEST_WHOLE and value == int(value)
+            own = ast.Constant(abs(int(value)) if whole else abs(value))
+            return own if math.copysign(1.0, value) > 0 else ast.UnaryOp(ast.USub(), own)
+        case syntax.Name(name=name):
+            return ast.Name(name)
+        case syntax.Call(name=name, arguments=arguments, keywords=keywords):
+            named = [ast.keyword(key, _python(value)) for key, value in keywords]
+            return ast.Call(ast.Name(name), _all(arguments), named)
+        case syntax.Negative(operand=operand):
+            return ast.UnaryOp(ast.USub(), _python(operand))
+        case syntax.Binary(operator=sign, left=left, right=right):
+            return ast.BinOp(_python(left), _BINARY[sign](), _python(right))
+        case syntax.Compare(operators=signs, operands=operands):
+            first, *rest = _all(operands)
+            return ast.Compare(first, [_COMPARISONS[sign]() for sign in signs], rest)
+        case syntax.Logic(operator=word, operands=operands):
+            return ast.BoolOp(ast.And() if word == "and" else ast.Or(), _all(operands))
+        case syntax.Not(operand=operand):
+            return ast.UnaryOp(ast.Not(), _python(operand))
+        case syntax.Member(item=item, options=options):
+            return ast.Compare(_python(item), [ast.In()], [ast.Set(_all(options))])
+        case syntax.Conditional(then=then, condition=condition, otherwise=otherwise):
+            return ast.IfExp(_python(condition), _python(then), _python(otherwise))
+        case syntax.ArrayLiteral(items=items):
+            return ast.List(_all(items))
+        case syntax.Subscript(base=base, index=index):
+            entries = _all(index)
+            return ast.Subscript(
+                _python(base), entries[0] if len(entries) == 1 else ast.Tuple(entries)
+            )
+        case syntax.Slice(start=start, stop=stop, step=step):
+            ends = [None if end is None else _python(end) for end in (start, stop, step)]
+            return ast.Slice(*ends)
+        case syntax.Transpose(base=base):
+            return ast.Attribute(_python(base), "T")
+        case _:
+            return ast.Constant(None if isinstance(node, syntax.NewAxis) else ...)
 
-    def text(self, node: Node) -> str:
-        return self.written(node)[0]
 
-    def within(self, node: Node, least: int) -> str:
-        """The text of a node, in brackets if its precedence is below `least`."""
-        text, level = self.written(node)
-        return text if level >= least else f"({text})"
-
-    def statement(self, statement: Statement) -> str:
-        """A claim's statement; a membership is written without `P(…) == 1` around it."""
-        match statement.operands:
-            case (syntax.Call(arguments=(event,)), _) if of_every_draw(event):
-                if statement == always(event):
-                    return self.text(event)
-        if statement.about_laws:  # every form has a higher precedence than this operator
-            return f" {FOLLOWS} ".join(map(self.text, statement.operands))
-        return self.chain(statement.operators, statement.operands)
-
-    def chain(self, operators: Sequence[str], operands: Sequence[Node]) -> str:
-        """Comparisons one after another."""
-        first, *rest = (self.within(operand, Level.SUM) for operand in operands)
-        links = zip(operators, rest, strict=True)
-        return first + "".join(f" {operator} {text}" for operator, text in links)
-
-    def listed(self, nodes: Iterable[Node]) -> str:
-        return ", ".join(self.text(node) for node in nodes)
-
-    def written(self, node: Node) -> tuple[str, int]:
-        """The text of a node, and its precedence."""
-        match node:
-            case syntax.Number(value=value):
-                return self.number(value)
-            case syntax.Name(name=name):
-                return name, Level.ATOM
-            case syntax.Call():
-                return self.call(node)
-            case syntax.Negative(operand=operand):
-                return f"-{self.within(operand, Level.SIGN)}", Level.SIGN
-            case syntax.Binary():
-                return self.binary(node)
-            case syntax.Compare(operators=operators, operands=operands):
-                return self.chain(operators, operands), Level.COMPARE
-            case syntax.Logic(operator=operator, operands=operands):
-                level, least, _ = _LEVELS[operator]
-                parts = [self.within(operand, least) for operand in operands]
-                return f" {operator} ".join(parts), level
-            case syntax.Not(operand=operand):
-                return f"not {self.within(operand, Level.NOT)}", Level.NOT
-            case syntax.Member(item=item, options=options):
-                text = f"{self.within(item, Level.SUM)} in {{{self.listed(options)}}}"
-                return text, Level.COMPARE
-            case syntax.Conditional(condition=condition, then=then, otherwise=otherwise):
-                taken, asked = self.within(then, Level.OR), self.within(condition, Level.OR)
-                return f"{taken} if {asked} else {self.text(otherwise)}", Level.CONDITIONAL
-            case syntax.ArrayLiteral(items=items):
-                return f"[{self.listed(items)}]", Level.ATOM
-            case syntax.Subscript(base=base, index=index):
-                entries = ", ".join(self.index(entry) for entry in index)
-                return f"{self.base(base)}[{entries}]", Level.ATOM
-            case syntax.Transpose(base=base):
-                return f"{self.base(base)}.T", Level.ATOM
-            case _:
-                raise TypeError(f"no expression: {node!r}")
-
-    def index(self, node: Node) -> str:
-        """An entry of an index: a number, a list, a slice, `None` or `...`."""
-        if isinstance(node, syntax.NewAxis):
-            return "None"
-        if isinstance(node, syntax.Rest):
-            return "..."
-        if not isinstance(node, syntax.Slice):
-            return self.text(node)
-        ends = ["" if end is None else self.text(end) for end in (node.start, node.stop)]
-        return ":".join([*ends, *([self.text(node.step)] if node.step else [])])
-
-    def sides(self, node: syntax.Binary) -> tuple[str, str]:
-        """The operands of a node, in brackets where they need them."""
-        _, left, right = _LEVELS[node.operator]
-        return self.within(node.left, left), self.within(node.right, right)
-
-    def number(self, value: float) -> tuple[str, int]:
-        return number_text(value), Level.SIGN if math.copysign(1.0, value) < 0 else Level.ATOM
-
-    def call(self, node: syntax.Call) -> tuple[str, int]:
-        parts = [self.text(argument) for argument in node.arguments]
-        parts += [f"{keyword}={self.text(value)}" for keyword, value in node.keywords]
-        return f"{node.name}({', '.join(parts)})", Level.ATOM
-
-    def binary(self, node: syntax.Binary) -> tuple[str, int]:
-        sign = node.operator if node.operator == "**" else f" {node.operator} "
-        return sign.join(self.sides(node)), _LEVELS[node.operator][0]
-
-    def base(self, node: Node) -> str:
-        """The text of the operand of an index or a transpose."""
-        if isinstance(node, syntax.Number):  # `2.T` would be read as the number `2.` and a name
-            return f"({self.text(node)})"
-        return self.within(node, Level.ATOM)
+def _all(nodes: Iterable[Node]) -> list[ast.expr]:
+    return list(map(_python, nodes))
 
 
 def number_text(value: float) -> str:

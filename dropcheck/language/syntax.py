@@ -5,8 +5,9 @@ Two nodes are equal if they say the same, wherever they are.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dropcheck.claims.registry import SourceText
@@ -118,8 +119,8 @@ class Member(Node):
 class Conditional(Node):
     """`then if condition else otherwise`."""
 
-    condition: Node
     then: Node
+    condition: Node
     otherwise: Node
 
 
@@ -183,6 +184,14 @@ class Loop:
     body: Model
 
 
+BINARY_SIGNS: dict[type[ast.operator], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
+    ast.Pow: "**", ast.MatMult: "@",
+}  # fmt: skip
+COMPARISON_SIGNS: dict[type[ast.cmpop], str] = {
+    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+}  # fmt: skip
+"""The signs of operations and of comparisons, by Python's own nodes."""
 ROUNDED = "~="
 """Says of a side that it is equal to a number to the digits in which that is written."""
 Model = tuple[ModelLine | Loop, ...]
@@ -246,6 +255,12 @@ def lines_of(model: Model) -> Iterator[ModelLine]:
             yield part
 
 
+def expressions_of(model: Model) -> list[Node]:
+    """Every expression of a model: what is right of a sign, and what loops go through."""
+    over = [node for loop in loops_of(model) for node in loop.over]
+    return [*(line.right for line in lines_of(model)), *over]
+
+
 def loops_of(model: Model) -> Iterator[Loop]:
     """Every loop of a model, outer loops before inner ones."""
     for part in model:
@@ -254,31 +269,20 @@ def loops_of(model: Model) -> Iterator[Loop]:
             yield from loops_of(part.body)
 
 
-def children(node: Node) -> tuple[Node, ...]:
+def children(node: Node) -> list[Node]:
     """The nodes directly below a node, in the order of the text."""
-    match node:
-        case Call(arguments=arguments, keywords=keywords):
-            return arguments + tuple(value for _, value in keywords)
-        case Negative(operand=operand) | Not(operand=operand):
-            return (operand,)
-        case Binary(left=left, right=right):
-            return (left, right)
-        case Compare(operands=operands) | Logic(operands=operands):
-            return operands
-        case Member(item=item, options=options):
-            return (item, *options)
-        case Conditional(condition=condition, then=then, otherwise=otherwise):
-            return (then, condition, otherwise)
-        case ArrayLiteral(items=items):
-            return items
-        case Slice(start=start, stop=stop, step=step):
-            return tuple(end for end in (start, stop, step) if end is not None)
-        case Subscript(base=base, index=index):
-            return (base, *index)
-        case Transpose(base=base):
-            return (base,)
-        case _:
-            return ()
+    below: list[Node] = []
+    for key in node.__slots__:
+        _collect(getattr(node, key), below)
+    return below
+
+
+def _collect(value: object, below: list[Node]) -> None:
+    if isinstance(value, Node):
+        below.append(value)
+    elif isinstance(value, tuple):
+        for one in value:
+            _collect(one, below)
 
 
 def walk(*nodes: Node) -> Iterator[Node]:
@@ -298,8 +302,6 @@ def rebuilt(node: Node, below: Sequence[Node]) -> Node:
     >>> rebuilt(node, children(node)) == node
     True
     """
-    if isinstance(node, Conditional):  # its fields are not in the order of the text
-        return Conditional(node.at, condition=below[1], then=below[0], otherwise=below[2])
     left = iter(below)
 
     def renewed(value: Any) -> Any:
@@ -307,8 +309,7 @@ def rebuilt(node: Node, below: Sequence[Node]) -> Node:
             return tuple(map(renewed, value))
         return next(left) if isinstance(value, Node) else value
 
-    own = {part.name: renewed(getattr(node, part.name)) for part in fields(node)}
-    return replace(node, **{**own, "at": node.at})
+    return replace(node, **{key: renewed(getattr(node, key)) for key in node.__slots__})
 
 
 def bind(
@@ -351,6 +352,6 @@ def unknown_keyword(node: Call, name: str, names: Sequence[str], written: str) -
     return node.at.error(f"{node.name} has no argument {name!r}", hint)
 
 
-def names_in(node: Node) -> set[str]:
-    """The names in an expression."""
-    return {one.name for one in walk(node) if isinstance(one, Name)}
+def names_in(*nodes: Node) -> set[str]:
+    """The names in expressions."""
+    return {one.name for one in walk(*nodes) if isinstance(one, Name)}

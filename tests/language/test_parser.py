@@ -98,8 +98,8 @@ READ: dict[str, Node] = {
     "a in {b, 1}": Member(HERE, a, (b, one)),
     "a not in {b}": Not(HERE, Member(HERE, a, (b,))),
     "a and b in {c}": Logic(HERE, "and", (a, Member(HERE, b, (c,)))),
-    "a if b else c": Conditional(HERE, b, a, c),
-    "a if b else c if a else b": Conditional(HERE, b, a, Conditional(HERE, a, c, b)),
+    "a if b else c": Conditional(HERE, a, b, c),
+    "a if b else c if a else b": Conditional(HERE, a, b, Conditional(HERE, c, a, b)),
     # lists and indexing
     "[1, x]": ArrayLiteral(HERE, (one, x)),
     "[1,]": ArrayLiteral(HERE, (one,)),

@@ -90,11 +90,6 @@ def test_negative_number_is_bracketed_where_it_must_be(value: float) -> None:
     assert unparse(node).startswith("(-")
 
 
-def test_slice_alone_is_no_expression() -> None:
-    with pytest.raises(TypeError):
-        unparse(Slice(AT, None, None, None))
-
-
 NAMES = st.sampled_from(["a", "b", "x", "rho", "d_k"])
 NUMBERS = st.floats(min_value=0, allow_nan=False, allow_infinity=False)
 

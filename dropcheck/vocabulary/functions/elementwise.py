@@ -61,8 +61,8 @@ def _comb(n: Array, k: Array) -> Array:
     known = np.isfinite(n) & np.isfinite(k) & (n >= 0) & (n == np.floor(n)) & (k == np.floor(k))
     fewer = np.minimum(k, n - k)
     if n.size == k.size == 1 and known.all() and 0 <= fewer.item() <= 1000 and n.item() < 2**53:
-        ways = math.comb(int(n.item()), int(fewer.item()))  # one number does not load scipy
-        return np.full(known.shape, float(ways) if ways < 2**1024 - 2**970 else np.inf)
+        count = math.comb(int(n.item()), int(fewer.item()))  # one number does not load scipy
+        return np.full(known.shape, float(count) if count < 2**1024 - 2**970 else np.inf)
     # with more than 1000 chosen it is at least 2002 over 1001, above 1e600, and overflows
     ways = np.where(fewer > 1000, np.inf, special.binom(n, fewer))
     ways = np.where(ways < 2.0**53, np.rint(ways), ways)
