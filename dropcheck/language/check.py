@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from dropcheck.claims.registry import DTYPE, Case, Claim, Registry, Slot
+from dropcheck.claims.registry import DTYPE, Case, Claim, Registry, SourceText
 from dropcheck.claims.select import option_of, select
 from dropcheck.claims.values import NUMBER_FORMATS, WORDS, parameter_text
 from dropcheck.errors import (
@@ -33,7 +33,7 @@ from dropcheck.language.lowering.calls import unknown_function
 from dropcheck.language.lowering.draws import unknown_law
 from dropcheck.language.lowering.loops import SLOT_HOME
 from dropcheck.language.lowering.statements import note_on_within
-from dropcheck.language.parser import model_lines, parse_expression, parse_model
+from dropcheck.language.parser import model_lines, parse_expression
 from dropcheck.language.syntax import (
     Call,
     Name,
@@ -41,9 +41,11 @@ from dropcheck.language.syntax import (
     Position,
     Subscript,
     children,
+    expressions_of,
     lines_of,
     loops_of,
     names_in,
+    walk,
 )
 from dropcheck.results import ParameterValue
 from dropcheck.settings import DEFAULT_MEMORY
@@ -193,7 +195,7 @@ def check_claim(
     try:
         parsed = graphs.parsed(claim)
     except DropcheckError as error:
-        return Checked((*error.problems, *_undefined(claim)), ())
+        return Checked(tuple(dict.fromkeys((*error.problems, *_unread(claim)))), ())
     given = {name: Location(option) for name, option in (options or {}).items()}
     located = _with_places(parsed, given)
     cases_by_problem: dict[Problem, list[Case]] = {}
@@ -253,50 +255,64 @@ def _rounded(problem: Problem, case: Case) -> Problem:
     return dataclasses.replace(problem, message=f"{message}: it is left out")
 
 
-def _undefined(claim: Claim) -> Iterator[Problem]:
-    """Undefined names in a claim of which some texts cannot be parsed.
+def _unread(claim: Claim) -> Iterator[Problem]:
+    """The problems of a claim of which some texts cannot be parsed, and its undefined names."""
+    names = [*claim.parameter_names, *(claim.sample.shapes if claim.sample is not None else ())]
+    scope = Scope()
+    scope.claim = claim
+    texts = (claim.statement, *claim.requires)
+    return _loose(scope, names, claim.model, texts, claim.slots)
+
+
+def _check_slots(claims: Iterable[Claim]) -> Iterator[Checked]:
+    """Check the texts of all slots, also those that no claim asks for, such as a gradient."""
+    own = {one.location: (one, claim.slots) for claim in claims for one in claim.slots.values()}
+    for slot, slots in own.values():
+        scope = Scope()
+        scope.home = SLOT_HOME
+        texts = (slot.gives, slot.law, slot.evaluation, slot.gradient)
+        known = _loose(scope, slot.takes, slot.model, filter(None, texts), slots)
+        yield Checked(tuple(known), ())
+
+
+def _loose(
+    scope: Scope,
+    names: Sequence[str],
+    model: SourceText | None,
+    texts: Iterable[SourceText],
+    slots: Collection[str],
+) -> Iterator[Problem]:
+    """The problems of texts that are parsed only, with the names in them that are not known.
 
     Every word of a text that cannot be parsed may be defined by it, so it is not reported.
     """
-    lines, unread = model_lines(claim.model) if claim.model is not None else ((), ())
-    unsure = frozenset(word for one in unread for word in WORDS.findall(one.text))
-    scope = Scope()
-    scope.claim = claim
-    names = [*claim.parameter_names, *(claim.sample.shapes if claim.sample is not None else ())]
-    start = Position(claim.statement, 0, 0)
-    scope.mark_broken(Name(start, name) for name in names)
-    scope.mark_broken(name for line in lines_of(lines) for name in line.names)
-    scope.mark_broken(loop.name for loop in loops_of(lines))
+    lines, unread = ((), ()) if model is None else model_lines(model)
     nodes: list[Node] = [node for loop in loops_of(lines) for node in loop.over]
     for line in lines_of(lines):
         law = line.right.base if isinstance(line.right, Subscript) else line.right
-        if line.drawn and isinstance(law, Call) and law.name not in {*LAWS, *claim.slots}:
+        if line.drawn and isinstance(law, Call) and law.name not in {*LAWS, *slots}:
             yield from unknown_law(law).problems
             nodes += children(law)
         else:
             nodes.append(line.right)
-    for text in (claim.statement, *claim.requires):
-        with suppress(DropcheckError):
+    for text in texts:
+        try:
             nodes.append(parse_expression(text))
+        except DropcheckError as error:
+            yield from error.problems if scope.claim is None else ()  # else it is reported
+    for one in unread:
+        yield from one.problems
+    nowhere = Position(SourceText.plain(""), 0, 0)
+    scope.mark_broken(Name(nowhere, name) for name in names)
+    scope.mark_broken(name for line in lines_of(lines) for name in line.names)
+    scope.mark_broken(loop.name for loop in loops_of(lines))
+    unsure = {word for one in unread for word in WORDS.findall(one.text)} | {*LAWS, *CONSTANTS}
     # names in lines that cannot be parsed may not be definitions: do not list them
     listed = [*names, *unsure] if unread else None
-    yield from _unknown(nodes, scope, claim.slots, unsure, listed)
-
-
-def _unknown(
-    nodes: list[Node],
-    scope: Scope,
-    slots: Collection[str],
-    unsure: frozenset[str] = frozenset(),
-    listed: Sequence[str] | None = None,
-) -> Iterator[Problem]:
-    """Undefined names and unknown functions in these nodes; hints list the scope, or `listed`."""
     called = _CALLED | set(slots)
-    while nodes:
-        node = nodes.pop()
-        nodes += children(node)
+    for node in walk(*nodes):
         try:
-            if isinstance(node, Name) and not {node.name} & (unsure | {*LAWS, *CONSTANTS}):
+            if isinstance(node, Name) and node.name not in unsure:
                 if listed is not None and node.name not in scope:
                     hint = name_hint(node.name, listed)
                     raise node.at.error(f"{node.name!r} is not defined", hint)
@@ -307,34 +323,6 @@ def _unknown(
             continue
         except DropcheckError as error:
             yield from error.problems
-
-
-def _check_slots(claims: Iterable[Claim]) -> Iterator[Checked]:
-    """Check the texts of all slots, also those that no claim asks for, such as a gradient."""
-    own = {one.location: (one, claim.slots) for claim in claims for one in claim.slots.values()}
-    return (Checked(tuple(_check_slot(*one)), ()) for one in own.values())
-
-
-def _check_slot(slot: Slot, slots: Collection[str]) -> Iterator[Problem]:
-    scope = Scope()
-    scope.home = SLOT_HOME
-    nodes: list[Node] = []
-    try:
-        lines = () if slot.model is None else parse_model(slot.model)
-    except DropcheckError as error:
-        yield from error.problems
-        return  # the names that it defines are not known
-    for text in filter(None, (slot.gives, slot.law, slot.evaluation, slot.gradient)):
-        scope.mark_broken(Name(Position(text, 0, 0), name) for name in slot.takes)
-        try:
-            nodes.append(parse_expression(text))
-        except DropcheckError as error:
-            yield from error.problems
-    scope.mark_broken(name for line in lines_of(lines) for name in line.names)
-    scope.mark_broken(loop.name for loop in loops_of(lines))
-    nodes += (node for loop in loops_of(lines) for node in loop.over)
-    nodes += (line.right for line in lines_of(lines))
-    yield from _unknown(nodes, scope, slots)
 
 
 def _with_places(parsed: ParsedClaim, places: Mapping[str, Location]) -> ParsedClaim:
@@ -428,9 +416,7 @@ def used_names(parsed: ParsedClaim) -> set[str]:
     claim = parsed.claim
     values = [(name, value) for name, grid in claim.parameters.items() for value in grid]
     values += [one for row in claim.cases or () for one in row.items()]
-    roots: list[Node] = [*parsed.statement.operands, *parsed.requires]
-    roots += [line.right for line in lines_of(parsed.model)]
-    roots += [node for loop in loops_of(parsed.model) for node in loop.over]
+    roots = [*parsed.statement.operands, *parsed.requires, *expressions_of(parsed.model)]
     for name, text in dict.fromkeys((n, v) for n, v in values if isinstance(v, str)):
         if text in NUMBER_FORMATS:
             continue
@@ -439,4 +425,4 @@ def used_names(parsed: ParsedClaim) -> set[str]:
     code = {DTYPE} if claim.slots else set()  # the number format in which code computes
     if claim.sample is not None:
         code |= claim.sample.takes
-    return code.union(*map(names_in, roots))
+    return code | names_in(*roots)

@@ -308,10 +308,23 @@ def _wrong_indentation(loop: IndentedBlock, blanks: str) -> tuple[str, str] | No
 
 DEEPEST_NODES = 150  # keeps every recursion over the nodes far below Python's limit
 
-_SHIFTS = {
+_COMPREHENSION = ("a comprehension is not part of the language", NO_COMPREHENSION)
+_USUAL = "it has arithmetic, comparisons, lists, indexing and calls of its vocabulary"
+_REFUSED: dict[type[ast.AST], tuple[str, str]] = {
     ast.LShift: ("'<<' is not part of the language", "write '* 2**n'"),
     ast.RShift: ("'>>' is not part of the language", "write '// 2**n'"),
-}
+    ast.Is: ("'is' is not part of the language", "compare with '=='"),
+    ast.IsNot: ("'is' is not part of the language", "compare with '=='"),
+    ast.Invert: ("'~' draws, and stands only after the names of a model's line",
+                 "write 'not' for negation"),
+    ast.Lambda: ("'lambda' is not part of the language", NO_FUNCTIONS),
+    **dict.fromkeys((ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp), _COMPREHENSION),
+    ast.Set: ("a set in braces by itself is not part of the language", "write a list as [a, b]"),
+    ast.Dict: ("a dictionary is not part of the language", _USUAL),
+    ast.NamedExpr: ("':=' is not part of the language", _USUAL),
+    ast.Starred: ("'*' before a name is not part of the language", "write out the arguments"),
+}  # fmt: skip
+"""What Python has and the language lacks."""
 
 
 class Converter:
@@ -388,22 +401,19 @@ class Converter:
                 return self.convert(operand)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return syntax.Not(at, self.convert(operand))
-            case ast.UnaryOp():
-                raise at.error(
-                    "'~' draws, and stands only after the names of a model's line",
-                    "write 'not' for negation",
-                )
+            case ast.UnaryOp(op=op):
+                raise at.error(*_REFUSED[type(op)])
             case ast.BinOp(left=left, op=op, right=right):
-                if type(op) in BINARY_SIGNS:
-                    sides = self.convert(left), self.convert(right)
-                    return syntax.Binary(at, BINARY_SIGNS[type(op)], *sides)
-                message, hint = _SHIFTS[type(op)]
-                raise self._end(left).error(message, hint)
+                if type(op) not in BINARY_SIGNS:
+                    raise self._end(left).error(*_REFUSED[type(op)])
+                sides = self.convert(left), self.convert(right)
+                return syntax.Binary(at, BINARY_SIGNS[type(op)], *sides)
             case ast.Compare(left=left, ops=ops, comparators=comparators):
                 if any(isinstance(sign, ast.In | ast.NotIn) for sign in ops):
                     return self._member(at, node)
-                if any(type(sign) not in COMPARISON_SIGNS for sign in ops):
-                    raise at.error("'is' is not part of the language", "compare with '=='")
+                for sign in ops:
+                    if type(sign) not in COMPARISON_SIGNS:
+                        raise at.error(*_REFUSED[type(sign)])
                 operators = tuple(COMPARISON_SIGNS[type(sign)] for sign in ops)
                 return syntax.Compare(at, operators, self._all([left, *comparators]))
             case ast.BoolOp(op=op, values=values):
@@ -425,21 +435,15 @@ class Converter:
                 return syntax.Transpose(at, self.convert(base))
             case ast.Attribute(value=base, attr=attribute):
                 raise self._attribute(base, attribute, f"'.{attribute}'")
-            case ast.Lambda():
-                raise at.error("'lambda' is not part of the language", NO_FUNCTIONS)
             case ast.Tuple(elts=items):
                 comma = self._end(items[0]) if items else at
                 raise comma.error(
                     "a comma stands where one expression is expected",
                     self._in_place_of_commas(comma),
                 )
-            case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp():
-                raise at.error("a comprehension is not part of the language", NO_COMPREHENSION)
             case _:
-                hint = "it has arithmetic, comparisons, lists, indexing and calls of its vocabulary"
-                if isinstance(node, ast.Set):
-                    hint = "write a list as [a, b]"
-                raise at.error(f"{_kind(node)} is not part of the language", hint)
+                usual = f"{type(node).__name__} is not part of the language", _USUAL
+                raise at.error(*_REFUSED.get(type(node), usual))
 
     def _in_place_of_commas(self, at: Position) -> str:
         """What to write in place of expressions between commas."""
@@ -479,10 +483,7 @@ class Converter:
             raise at.error(f"{shown} is not part of the language", "write a number or a name")
         if not isinstance(value, int | float):
             raise at.error("complex numbers are not part of the language", COMPLEX)
-        try:
-            number = float(value)
-        except OverflowError:
-            number = math.inf
+        number = float(value) if abs(value) < 2**1024 - 2**970 else math.inf
         if math.isinf(number):
             raise at.error(
                 "this number is too large for a float64",
@@ -490,7 +491,7 @@ class Converter:
             )
         if isinstance(value, int):
             return syntax.Number(at, number, str(value))
-        written = LITERAL.match(at.source.text.split("\n")[at.line][at.column :])
+        written = LITERAL.match(self.lines[at.line - self.first][at.column :])
         if written is None:
             return syntax.Number(at, number)
         if number == 0 and vanishes(written.group()):
@@ -519,18 +520,11 @@ class Converter:
         """The error for `base.name` and `base.name(…)`."""
         owner = getattr(base, "attr", getattr(base, "id", ""))
         at = self._end(base)
-        drawn = FOLLOWS in self.source.text.split("\n")[at.line]
-        return at.error(
-            f"{written} is not part of the language", attribute_hint(name, owner, drawn)
-        )
+        hint = attribute_hint(name, owner, FOLLOWS in self.lines[at.line - self.first])
+        return at.error(f"{written} is not part of the language", hint)
 
     def _call(self, at: Position, node: ast.Call) -> Node:
         called = self._called(at, node.func)
-        for argument in node.args:
-            if isinstance(argument, ast.Starred):
-                raise self.position(argument).error(
-                    "'*' before an argument is not part of the language", "write out the arguments"
-                )
         keywords: dict[str, Node] = {}
         for named in node.keywords:
             if named.arg is None:
@@ -555,15 +549,6 @@ class Converter:
         if isinstance(node, ast.Constant) and node.value is Ellipsis:
             return syntax.Rest(self.position(node))
         return self.convert(node)
-
-
-def _kind(node: ast.expr) -> str:
-    names = {
-        ast.Dict: "a dictionary", ast.Set: "a set in braces by itself",
-        ast.NamedExpr: "':='", ast.Await: "'await'", ast.Yield: "'yield'",
-        ast.JoinedStr: "a string", ast.Starred: "'*' before a name",
-    }  # fmt: skip
-    return names.get(type(node), type(node).__name__)
 
 
 # ---- parser --------------------------------------------------------------------------------------
