@@ -16,7 +16,7 @@ from dropcheck.errors import DropcheckError
 from dropcheck.judging.case import Prepared, prepare
 from dropcheck.judging.judge import judged_exactly
 from dropcheck.language.compile import CaseGraphs, ParsedClaim
-from dropcheck.language.syntax import lines_of, loops_of, names_in
+from dropcheck.language.syntax import expressions_of, names_in
 from dropcheck.results import CaseResult, ParameterValue, Verdict
 
 # At so many other values the claim has to be false.
@@ -86,9 +86,7 @@ def _claimed_names(prepared: Prepared, parsed: ParsedClaim) -> Iterator[tuple[st
         for node, side in zip(parsed.statement.operands, sides, strict=False)
         if not side.estimated
     ]
-    read = [line.right for line in lines_of(parsed.model)]
-    read += [node for loop in loops_of(parsed.model) for node in loop.over]
-    used = set().union(*map(names_in, read))
+    used = names_in(*expressions_of(parsed.model))
     for name, value in prepared.case.parameters.items():
         single = len(claim.parameters.get(name, ())) == 1 or len(claim.cases or ()) == 1
         stands = name in used and any(name in names_in(node) for node in claimed)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from dropcheck.claims.registry import DTYPE, Case, Claim, Sample, SourceText
 from dropcheck.claims.values import NUMBER_FORMATS, parameter_text
@@ -31,8 +31,8 @@ from dropcheck.language.syntax import (
     Node,
     Position,
     Statement,
+    expressions_of,
     lines_of,
-    loops_of,
     names_in,
     unsigned,
 )
@@ -40,6 +40,8 @@ from dropcheck.results import ParameterValue
 from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.laws import LAWS
+
+_Read = TypeVar("_Read")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +75,8 @@ class ParsedClaim:
 
     def uses(self, parameter: str) -> bool:
         """Whether the model, or a side of the statement that is more than its name, has it."""
-        lines = lines_of(self.model)
         sides = [one for one in self.statement.operands if not isinstance(unsigned(one), Name)]
-        loops = [node for loop in loops_of(self.model) for node in loop.over]
-        return any(
-            parameter in names_in(one) for one in (*(x.right for x in lines), *loops, *sides)
-        )
+        return parameter in names_in(*expressions_of(self.model), *sides)
 
     def parameter(self, name: str) -> Name:
         """A parameter's name, at its place in the file."""
@@ -127,55 +125,39 @@ class LoweredCase:
         return dataclasses.replace(self, operands=own, entries=())
 
 
-def parse_claim(claim: Claim, other: ParsedClaim | None = None) -> ParsedClaim:
+def parse_claim(claim: Claim) -> ParsedClaim:
     """Parse the texts of a claim.
-
-    Args:
-        claim: the claim.
-        other: another statement of the same claim, which is parsed already.
 
     Raises:
         DropcheckError: with the problems of all its texts.
     """
     problems: list[Problem] = []
-    model: Model = () if other is None else other.model
-    beside = _beside(claim) if other is None else other.beside
-    statement = beside[claim.place] if beside else None
-    requires: list[Node] = [] if other is None else [*other.requires]
-    try:
-        if other is None and claim.model is not None:
-            model = parse_model(claim.model)
-    except DropcheckError as error:
-        problems.extend(error.problems)
-    try:
-        statement = statement or parse_statement(claim.statement)
-    except DropcheckError as error:
-        problems.extend(error.problems)
+
+    def read(parse: Callable[[SourceText], _Read], text: SourceText) -> _Read | None:
+        try:
+            return parse(text)
+        except DropcheckError as error:
+            problems.extend(error.problems)
+        return None
+
+    model = () if claim.model is None else read(parse_model, claim.model)
+    statement = read(parse_statement, claim.statement)
     if statement is not None and claim.tolerance is not None and statement.operators != ("==",):
         message = "'tolerance' needs a claim of the form 'L == R'"
         hint = "put the tolerance into the numbers of the claim"
         problems.append(Problem(message, statement.at.location, hint))
-    for text in claim.requires if other is None else ():
-        try:
-            requires.append(parse_expression(text))
-        except DropcheckError as error:
-            problems.extend(error.problems)
+    requires = [read(parse_expression, text) for text in claim.requires]
     if problems or statement is None:
         raise DropcheckError(problems)
+    stated = () if claim.family is None else claim.family.statements
+    beside = tuple(read(parse_statement, one.statement) for one in stated)  # reported with theirs
     return ParsedClaim(
-        claim=claim, model=model, statement=statement, requires=tuple(requires), beside=beside
+        claim=claim,
+        model=model or (),
+        statement=statement,
+        requires=tuple(filter(None, requires)),
+        beside=beside,
     )
-
-
-def _beside(claim: Claim) -> tuple[Statement | None, ...]:
-    """All statements of a claim that has several; empty if it has one."""
-    parsed: list[Statement | None] = []
-    for one in () if claim.family is None else claim.family.statements:
-        statement = None
-        with contextlib.suppress(DropcheckError):  # reported with the claim of that statement
-            statement = parse_statement(one.statement)
-        parsed.append(statement)
-    return tuple(parsed)
 
 
 def parse_law(text: str, at: Location) -> Call:
@@ -439,7 +421,6 @@ class CaseGraphs:
         self.keep = keep
         self.forget = forget
         self._parsed: dict[str, ParsedClaim] = {}
-        self._families: dict[str, ParsedClaim] = {}  # by family, the statement parsed last
         self._lowered: dict[tuple[str, bool], LoweredCase] = {}
         self._kept = 0  # bytes
 
@@ -450,23 +431,9 @@ class CaseGraphs:
             DropcheckError: as `parse_claim`.
         """
         known = self._parsed.get(claim.id)
-        if known is None or _texts(known.claim) != _texts(claim):
-            known = parse_claim(claim, self._beside(claim))
-        elif known.claim is not claim:  # the same texts, with other values for its parameters
-            known = dataclasses.replace(known, claim=claim)
-        self._parsed[claim.id] = known
-        if claim.family is not None:
-            self._families[claim.family.id] = known
+        if known is None or known.claim is not claim:
+            known = self._parsed[claim.id] = parse_claim(claim)
         return known
-
-    def _beside(self, claim: Claim) -> ParsedClaim | None:
-        """Another statement of the same claim that is parsed already, if there is one."""
-        if claim.family is None:
-            return None
-        other = self._families.get(claim.family.id)
-        if other is None or _shared_texts(other.claim) != _shared_texts(claim):
-            return None
-        return other
 
     def sharing(self, case: Case) -> tuple[str, bool]:
         """The key of a case's graph: cases with equal keys share one graph and one set of draws.
@@ -475,10 +442,6 @@ class CaseGraphs:
             DropcheckError: as `parse_claim`.
         """
         return case.stream_key, self.parsed(case.claim).single
-
-    def put(self, parsed: ParsedClaim) -> None:
-        """Store a parsed claim."""
-        self._parsed[parsed.claim.id] = parsed
 
     def lowered(self, case: Case, parsed: ParsedClaim | None = None) -> LoweredCase:
         """The graph of a case.
@@ -555,14 +518,6 @@ def _of_statement(found: LoweredCase, parsed: ParsedClaim) -> LoweredCase | None
         return None
     check_tolerance(parsed.claim, parsed.statement, own.operands)
     return dataclasses.replace(own, beside=found.beside, place=place, size=found.size)
-
-
-def _texts(claim: Claim) -> tuple[object, ...]:
-    return claim.statement, claim.tolerance, claim.sample, *_shared_texts(claim)
-
-
-def _shared_texts(claim: Claim) -> tuple[object, ...]:
-    return claim.model, claim.requires, claim.family, claim.slots, claim.column
 
 
 def axes_in(parsed: ParsedClaim, parameters: Mapping[str, ParameterValue]) -> dict[str, int]:

@@ -11,8 +11,10 @@ import math
 import re
 import unicodedata
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import wraps
+from typing import TypeVar
 
 from dropcheck.claims.registry import SourceText
 from dropcheck.claims.values import LITERAL, LONGEST_NAME, TOO_SMALL, vanishes
@@ -553,7 +555,27 @@ class Converter:
 
 # ---- parser --------------------------------------------------------------------------------------
 
+MOST_REMEMBERED = 4096  # texts
+_Parsed = TypeVar("_Parsed")
 
+
+def _once(parse: Callable[[SourceText], _Parsed]) -> Callable[[SourceText], _Parsed]:
+    """Parse a text that several claims share, which is one object, once."""
+    known: dict[int, tuple[SourceText, _Parsed]] = {}  # with the text, so that its id stays its own
+
+    @wraps(parse)
+    def parsed(source: SourceText) -> _Parsed:
+        if id(source) not in known:
+            found = source, parse(source)
+            if len(known) >= MOST_REMEMBERED:
+                known.clear()
+            known[id(source)] = found
+        return known[id(source)][1]
+
+    return parsed
+
+
+@_once
 def parse_expression(source: SourceText) -> Node:
     """The syntax tree of a text that is one expression.
 
@@ -569,6 +591,7 @@ def parse_expression(source: SourceText) -> Node:
     return _parse_lines(source, 0, lines)
 
 
+@_once
 def parse_model(source: SourceText) -> Model:
     r"""The lines of a model in order; the lines of a loop are within the loop.
 
@@ -721,6 +744,7 @@ _ONE_EACH = (
 _COMPARES = re.compile(r"[=<>~]")
 
 
+@_once
 def parse_statement(source: SourceText) -> Statement:
     """A claim's statement: `L == R`, an inequality, a range, `x in {a, b}`, or one about laws.
 

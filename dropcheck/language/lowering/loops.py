@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
 
 from dropcheck.claims.registry import BATCH, CALL, SEED, CodeRequest, Slot, SourceText
 from dropcheck.errors import DropcheckError, Problem
@@ -351,11 +351,11 @@ def _expanded(
     context.scope = scope
     context.slots.within = f"{within}{slot.name}() {context.slots.calls}: "
     try:
-        problems = define_model(context, () if slot.model is None else _model(slot.model))
+        problems = define_model(context, () if slot.model is None else parse_model(slot.model))
         if problems:
             raise DropcheckError(problems)
         if size is not None and slot.law is not None:
-            law = _expression(slot.law)
+            law = parse_expression(slot.law)
             shaped = law
             if size:
                 shaped = Subscript(node.at, law, tuple(Number(node.at, float(n)) for n in size))
@@ -384,13 +384,9 @@ def _part(context: Context, slot: Slot, scope: Scope, mode: str, node: Call) -> 
         )
     outer, context.scope = context.scope, scope
     try:
-        return context.lower(_expression(text))
+        return context.lower(parse_expression(text))
     finally:
         context.scope = outer
-
-
-_model = lru_cache(maxsize=256)(parse_model)
-_expression = lru_cache(maxsize=1024)(parse_expression)
 
 
 # ---- the code ------------------------------------------------------------------------------------
