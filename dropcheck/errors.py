@@ -141,8 +141,8 @@ def in_file_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     return tuple(sorted(dict.fromkeys(problems), key=place))
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that is most like `name`; None where none is near.
+def nearest(name: str, known: Iterable[str], least: float = 0.6) -> str | None:
+    """The known name that is most like `name`; None where none is alike by `least`, of 1.
 
     >>> nearest("bernouli", ["bernoulli", "binomial"])
     'bernoulli'
@@ -160,7 +160,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     candidates = [other for other in candidates if len(other) <= _LONGEST_COMPARED]
     if len(candidates) > _MOST_COMPARED:  # keep those with the same first letter and a like length
         candidates.sort(key=lambda other: (other[:1] != name[:1], abs(len(other) - len(name))))
-    cutoff = 0.7 if name.startswith("--") else 0.6
+    cutoff = 0.7 if name.startswith("--") else least
     matches = get_close_matches(name, candidates[:_MOST_COMPARED], n=3, cutoff=cutoff)
     # prefer a name of the same letters: two letters that changed places are the commonest slip
     letters = sorted(name.lower())

@@ -9,13 +9,12 @@ another construct, or for which there is nothing.
 from __future__ import annotations
 
 import keyword
-import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from dropcheck.claims.registry import SourceText
 from dropcheck.claims.values import LONGEST_NAME
-from dropcheck.errors import DropcheckError, Problem
+from dropcheck.errors import DropcheckError, Problem, nearest
 from dropcheck.language.syntax import ArrayLiteral, Binary, Call, Name, Node, Number, Position
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.function import Function
@@ -553,10 +552,7 @@ COUNTED: Table = ((
 # ---- hints ---------------------------------------------------------------------------------------
 
 LONGEST_SHOWN = 60  # characters of the user's text in a hint
-# A word of at least these lengths may differ by one letter, or by two. A shorter word may differ
-# only by capitals or by two exchanged letters, since most short names are similar.
-ONE_OFF, TWO_OFF = 5, 9
-MOST_COMPARED = 500  # names that a word is compared with; the language has fewer
+LEAST_ALIKE, SHORTEST = 0.83, 5  # of a misspelling: most short names are similar
 _POWER_OF_E = re.compile(r"(\bexp|\be\s*\*\*)\s*\([^()]*$")
 # Modules of scipy, numpy, torch and TensorFlow Probability whose names are laws.
 _OF_LAWS = ("stats", "random", "distributions", "rng")
@@ -578,49 +574,15 @@ def misspelled(name: str, known: Iterable[str]) -> str | None:
 
     >>> misspelled("sigmiod", ["sigmoid"]), misspelled("nrom", ["norm"])
     ('sigmoid', 'norm')
-    >>> misspelled("expp", ["exp"]), misspelled("varr", ["var", "Var"])  # a letter struck twice
-    ('exp', None)
     >>> misspelled("int", ["inv", "sin"]), misspelled("kron", ["round"])
     (None, None)
     """
-    least, found = math.inf, None
     # a different first letter makes another word, such as nansum or gmean
-    first = {letter.lower() for letter in name[:2]}
-    candidates = [
-        one for one in known if one[:1].lower() in first and abs(len(one) - len(name)) <= 2
-    ]
-    for one in candidates[:MOST_COMPARED] if len(name) <= LONGEST_SHOWN else ():
-        distance = _edit_distance(name.lower(), one.lower())
-        if distance < least:
-            least, found = distance, one
-    allowed = 2 if len(name) >= TWO_OFF else 1 if len(name) >= ONE_OFF else 0
-    if found is None:
-        return None
-    single = re.sub(r"(.)\1", r"\1", name)
-    if single != name and [one.lower() for one in candidates].count(single.lower()) == 1:
-        return next(one for one in candidates if one.lower() == single.lower())
-    swapped = least <= 1 and sorted(name.lower()) == sorted(found.lower())
-    near = least <= allowed and name[0].lower() == found[0].lower()
-    return found if near or swapped else None
-
-
-def _edit_distance(one: str, other: str) -> float:
-    """The number of letters inserted, deleted, changed or exchanged with a neighbour.
-
-    Source: Damerau, A technique for computer detection and correction of spelling errors (1964);
-    the distance of optimal string alignment.
-    """
-    before: list[int] = []
-    above = list(range(len(other) + 1))
-    for i, letter in enumerate(one, 1):
-        row = [i]
-        for j, its in enumerate(other, 1):
-            cost = min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (letter != its))
-            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == its:
-                cost = min(cost, before[j - 2] + 1)
-            row.append(cost)
-        before, above = above, row
-    return above[-1]
+    first, letters = {letter.lower() for letter in name[:2]}, sorted(name.lower())
+    near = [one for one in known if one[:1].lower() in first]
+    exchanged = (one for one in near if sorted(one.lower()) == letters)
+    found = next(exchanged, None)
+    return nearest(name, near, LEAST_ALIKE) if found is None and len(name) >= SHORTEST else found
 
 
 def notation_hint(name: str, at: Position) -> str | None:
