@@ -12,25 +12,28 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.language.graph import Kind, Value, in_order
+from dropcheck.language.graph import Kind, Value, in_order, number
+from dropcheck.vocabulary.function import Function
+from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.functions.elementwise import (
-    ABS,
     ADD,
     DIVIDE,
-    MODULO,
     MULTIPLY,
     NEGATIVE,
     POWER,
     SUBTRACT,
 )
 from dropcheck.vocabulary.functions.reductions import MEAN, SUM
-from dropcheck.vocabulary.functions.truths import AND, COMPARISONS, CONDITIONAL, OR, WHERE
+from dropcheck.vocabulary.functions.truths import AND, COMPARISONS, OR
 from dropcheck.vocabulary.law import Values
 
 Ends = tuple[float, float]
 
-# Functions whose value is one of the values of their arguments.
-_ONE_OF = {"maximum", "minimum", "max", "min", "sort", "cummax", "prod", "cumprod", "cbrt"}
+MOST_VALUES = 8  # of each argument, at which a function is computed to see whether it is whole
+# Functions of several elements whose value is one of them, and products of truths.
+_ONE_OF = {"max", "min", "sort", "cummax", "prod", "cumprod"}
+# Functions that take whole numbers to whole numbers, and are farthest where these are.
+_FARTHEST_AT_ENDS = (ADD, SUBTRACT, MULTIPLY, NEGATIVE, *map(FUNCTIONS.get, ("maximum", "minimum")))
 # Functions that take no value on more than countably many points: a continuous law stays so.
 _STRICT = {
     *("exp", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt", "abs", "sin", "cos", "tan"),
@@ -74,45 +77,37 @@ def _whole_between(value: Value, known: Mapping[int, Ends | None]) -> Ends | Non
         return _of_draw(value)
     if value.kind != Kind.COMPUTED:
         return None
-    if value.function.name == "one_hot":
-        return 0.0, 1.0
-    ends = [known[id(one)] for one in value.inputs]
     function = value.function
-    if function in (WHERE, CONDITIONAL):
-        ends = ends[1:]
+    if function.name == "one_hot":
+        return 0.0, 1.0
+    read = value.inputs[:1] if function.picks and not function.joins else value.inputs
+    ends = [known[id(one)] for one in read]
     given = [one for one in ends if one is not None]
-    if function is SUBTRACT and len(given) == 2:
-        return given[0][0] - given[1][1], given[0][1] - given[1][0]
-    if function is ADD and len(given) == 2:
-        return given[0][0] + given[1][0], given[0][1] + given[1][1]
-    if function is MULTIPLY and len(given) == 2:
-        products = [a * b for a in given[0] for b in given[1]]
-        return min(products), max(products)
-    if function is SUM and given:
+    if not given or len(given) < len(ends):
+        return None
+    if function.by_element and not function.view:
+        return _of_points(function, given)
+    low, high = min(one[0] for one in given), max(one[1] for one in given)
+    if function is SUM:
         count = math.prod(value.inputs[0].shape) // max(math.prod(value.shape), 1)
-        return count * given[0][0], count * given[0][1]
-    if function is NEGATIVE and given:
-        return -given[0][1], -given[0][0]
-    if function is ABS and given:
-        low, high = given[0]
-        return (0.0 if low <= 0 <= high else min(abs(low), abs(high))), max(abs(low), abs(high))
-    if function is MODULO and len(given) == 2 and given[1][0] == given[1][1] > 0:
-        return 0.0, given[1][0] - 1.0
-    if function is POWER and len(given) == 2 and given[1][0] == given[1][1] > 0:
-        if 0 <= given[0][0] <= given[0][1] <= 1:
-            return given[0]
+        return count * low, count * high
+    if function.name in ("prod", "cumprod") and not 0 <= low <= high <= 1:
         return None
     picked = function.rearranges or function.joins or function.picks or function.view
-    if picked or function.name in _ONE_OF or function in (WHERE, CONDITIONAL):
-        values = [ends[0]] if function.picks and not function.joins else ends
-        found = [one for one in values if one is not None]
-        if len(found) < len(values):
-            return None
-        low, high = min(one[0] for one in found), max(one[1] for one in found)
-        if function.name in ("prod", "cumprod") and not 0 <= low <= high <= 1:
-            return None
-        return low, high
-    return None
+    return (low, high) if picked or function.name in _ONE_OF else None
+
+
+def _of_points(function: Function, ends: Sequence[Ends]) -> Ends | None:
+    """The ends of a function of whole numbers, from its values at all of them, or at their ends."""
+    few = all(high - low < MOST_VALUES for low, high in ends)
+    if not few and function not in _FARTHEST_AT_ENDS:
+        return None
+    sides = [np.arange(low, high + 1) if few else np.array([low, high]) for low, high in ends]
+    with np.errstate(all="ignore"):
+        values = number(function.kernel(*np.meshgrid(*sides)))
+    return (
+        (float(values.min()), float(values.max())) if (values == np.floor(values)).all() else None
+    )
 
 
 def _of_numbers(numbers: Any) -> Ends | None:
