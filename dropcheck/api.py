@@ -368,14 +368,14 @@ def _judge(
     claim: Claim, settings: Settings, repeat: str, keywords: Sequence[str]
 ) -> tuple[CaseResult, list[str]]:
     """The claim's result, and notes on it; `keywords` are the parameters given as arguments."""
-    from dropcheck.language.check import check_claim, used_names
+    from dropcheck.language.check import check_cases, used_names
     from dropcheck.language.compile import CaseGraphs
     from dropcheck.running import verify_cases
 
     registry = Registry(claim.location.file, {}, {claim.id: claim})
     cases = registry.expand()
     graphs = CaseGraphs(settings.max_memory)
-    checked = check_claim(claim, cases, graphs)
+    checked = check_cases(cases, graphs)
     if checked.problems:
         raise DropcheckError(checked.problems)
     used = used_names(graphs.parsed(claim))

@@ -786,7 +786,7 @@ def _check_file(name: str) -> CheckedFile:
     except DropcheckError as error:
         file, errors = name or "claims.yaml", error.problems
         return CheckedFile(name=file, claims=None, cases=None, errors=errors, notes=())
-    from dropcheck.language.check import check_registry, notes_on_resolutions
+    from dropcheck.language.check import check_registry
 
     checked = check_registry(registry)
     reserved = [
@@ -805,7 +805,7 @@ def _check_file(name: str) -> CheckedFile:
         cases=registry.case_count,
         coverage=registry.coverage,
         errors=in_file_order(checked.problems),
-        notes=in_file_order((*checked.notes, *notes_on_resolutions(registry), *reserved)),
+        notes=in_file_order((*checked.notes, *checked.asides, *reserved)),
     )
 
 

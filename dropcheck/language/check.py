@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,13 +19,7 @@ from dropcheck.errors import (
     at_most,
     in_file_order,
 )
-from dropcheck.language.compile import (
-    CaseGraphs,
-    ParsedClaim,
-    check_requires,
-    context_of,
-    define_parameters,
-)
+from dropcheck.language.compile import BrokenCondition, CaseGraphs, ParsedClaim
 from dropcheck.language.hints import LONGEST_SHOWN, name_hint, slip_of
 from dropcheck.language.lowering.builder import Scope, Skipped
 from dropcheck.language.lowering.calls import unknown_function
@@ -47,8 +40,6 @@ from dropcheck.language.syntax import (
     names_in,
     walk,
 )
-from dropcheck.results import ParameterValue
-from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.function import slot_and_mode
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
@@ -58,15 +49,17 @@ from dropcheck.vocabulary.operators import OPERATORS
 _CALLED = frozenset({*FUNCTIONS, *OPERATORS, *OF_LAWS, *LAWS})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
     """What a check found: errors, and notes, which do not stop a run.
 
-    `unfit` holds the keys of cases that the number format rules out; a note says so.
+    `asides` are notes for who asks for the check alone. `unfit` holds the keys of cases that the
+    number format rules out; a note says so.
     """
 
-    problems: tuple[Problem, ...]
-    notes: tuple[Problem, ...]
+    problems: tuple[Problem, ...] = ()
+    notes: tuple[Problem, ...] = ()
+    asides: tuple[Problem, ...] = ()
     unfit: frozenset[str] = frozenset()
 
 
@@ -77,46 +70,38 @@ def check_registry(registry: Registry, graphs: CaseGraphs | None = None) -> Chec
         registry: the claims.
         graphs: stores the graphs that are built here, for whoever judges the cases.
     """
-    graphs = graphs or CaseGraphs(keep=0)
-    claims = registry.claims.values()
-    used = used_places(claims, graphs)
-    of_claims = (check_claim(claim, claim.expand(), graphs, used=used) for claim in claims)
-    merged = _merged(itertools.chain(of_claims, _check_slots(claims)))
-    return dataclasses.replace(merged, notes=(*merged.notes, *registry.notes))
-
-
-def notes_on_resolutions(registry: Registry) -> Iterator[Problem]:
-    """Notes on absolute resolutions that may be meant as tolerances, for claims without errors."""
-    graphs = CaseGraphs(keep=0)
-    for claim in registry.claims.values():
-        if claim.within is not None:
-            with suppress(DropcheckError):
-                first = graphs.checked(claim.expand()[0])
-                note = note_on_within(claim, graphs.parsed(claim).statement, first.operands)
-                yield from () if note is None else (note,)
+    checked = check_cases(registry.expand(), graphs, registry)
+    return dataclasses.replace(checked, notes=(*checked.notes, *registry.notes))
 
 
 def check_cases(
-    cases: Sequence[Case],
-    graphs: CaseGraphs | None = None,
-    options: Mapping[str, str] | None = None,
-    used: Collection[Place] = frozenset(),
+    cases: Sequence[Case], graphs: CaseGraphs | None = None, registry: Registry | None = None
 ) -> Checked:
     """Check cases, which may have parameter values that are not in the file.
 
     Args:
         cases: what to check.
         graphs: stores the graphs that are built here, for whoever judges the cases.
-        options: parameters that an option sets, and the option, such as `--law`: an error in a law
-            given there names the option instead of a place in the file.
-        used: places of names that other claims use, from `used_places`.
+        registry: the claims of the file, of which others may use what those of the cases do not.
     """
+    graphs = graphs or CaseGraphs(keep=0)
     by_claim: dict[str, list[Case]] = {}
     for case in cases:
         by_claim.setdefault(case.claim.id, []).append(case)
-    graphs, groups = graphs or CaseGraphs(keep=0), by_claim.values()
-    of_claims = (check_claim(own[0].claim, own, graphs, options, used) for own in groups)
-    return _merged(itertools.chain(of_claims, _check_slots(one.claim for one in cases)))
+    claims = {own[0].claim.id: own[0].claim for own in by_claim.values()}
+    known = {} if registry is None else registry.claims
+    parts = [_check_slots(claims.values())]
+    for own in by_claim.values():
+        parts.append(_check_claim(own[0].claim, own, graphs))
+        if sum(len(part.problems) for part in parts) >= MOST_PROBLEMS:
+            break
+    parts.append(_unused([known.get(one, claims[one]) for one in claims], known.values(), graphs))
+    return Checked(
+        problems=at_most(dict.fromkeys(problem for part in parts for problem in part.problems)),
+        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+        asides=tuple(note for part in parts for note in part.asides),
+        unfit=frozenset().union(*(part.unfit for part in parts)),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,8 +139,7 @@ def choose(
     if not checked.problems:
         cases = select(registry, patterns, tags, overrides)
     if overrides or len({case.claim.id for case in cases}) < len(registry.claims):
-        options = {name: option_of(name) for name in overrides or {}}
-        own = check_cases(cases, graphs, options, used_places(registry.claims.values(), graphs))
+        own = check_cases([_located(case, overrides or {}) for case in cases], graphs, registry)
         of_code = [note for note in registry.notes if note.location is None]
         problems = checked.problems or _of_values(own.problems, overrides or {})
         checked = dataclasses.replace(own, problems=problems, notes=(*of_code, *own.notes))
@@ -168,91 +152,63 @@ def choose(
     return Chosen(registry=registry, cases=cases, notes=in_file_order(checked.notes), graphs=graphs)
 
 
+def _located(case: Case, overrides: Mapping[str, str]) -> Case:
+    """The case, with the options in place of the places in the file of laws that they give."""
+    laws = [name for name in overrides if isinstance(case.parameters.get(name), str)]
+    given = {name: Location(option_of(name)) for name in laws}
+    places = {**case.claim.parameter_locations, **given}
+    claim = dataclasses.replace(case.claim, parameter_locations=places) if given else case.claim
+    return Case(claim, case.parameters)
+
+
 def _of_values(problems: Sequence[Problem], overrides: Mapping[str, str]) -> tuple[Problem, ...]:
     """Problems that the claims have with given values alone: each names the options."""
-    given = " ".join(
-        f"{option_of(name)} {text[:LONGEST_SHOWN]}" for name, text in overrides.items()
-    )
+    given = [f"{option_of(name)} {text[:LONGEST_SHOWN]}" for name, text in overrides.items()]
     return tuple(
-        dataclasses.replace(one, message=f"{one.message}, with {given}")
-        if one.location is not None and overrides
+        dataclasses.replace(one, message=f"{one.message}, with {' '.join(given)}")
+        if one.location is not None and one.location.line is not None and given
         else one
         for one in problems
     )
 
 
-def check_claim(
-    claim: Claim,
-    cases: Sequence[Case],
-    graphs: CaseGraphs,
-    options: Mapping[str, str] | None = None,
-    used: Collection[Place] = frozenset(),
-) -> Checked:
-    """Check some cases of one claim. A problem that only some cases have says which.
-
-    The arguments are those of `check_cases`.
-    """
+def _check_claim(claim: Claim, cases: Sequence[Case], graphs: CaseGraphs) -> Checked:
+    """Check some cases of one claim. A problem that only some cases have says which."""
     try:
-        parsed = graphs.parsed(claim)
+        statement = graphs.parsed(claim).statement
     except DropcheckError as error:
-        return Checked(tuple(dict.fromkeys((*error.problems, *_unread(claim)))), ())
-    given = {name: Location(option) for name, option in (options or {}).items()}
-    located = _with_places(parsed, given)
+        return Checked(problems=(*error.problems, *_unread(claim)))
     cases_by_problem: dict[Problem, list[Case]] = {}
     notes: dict[Problem, None] = {}
     unfit: set[str] = set()
+    aside: Problem | None = None
     for case in cases:
         try:
-            elsewhere = any(isinstance(case.parameters.get(name), str) for name in given)
-            lowered = graphs.checked(case, located if elsewhere else None)
-        except DropcheckError as error:
-            if _only_rounded(parsed, case):
-                notes.update((_rounded(problem, case), None) for problem in error.problems)
-                unfit.add(case.key)
+            lowered = graphs.checked(case)
+        except BrokenCondition as error:
+            if case.dtype is None:
+                cases_by_problem.setdefault(error.problems[0], []).append(case)
                 continue
+            unfit.add(case.key)
+            for problem in error.problems:
+                message = f"{problem.message} breaks it in {case.dtype}: it is left out"
+                notes[dataclasses.replace(problem, message=message)] = None
+        except DropcheckError as error:
             for problem in error.problems:
                 cases_by_problem.setdefault(problem, []).append(case)
             if len(cases_by_problem) >= MOST_PROBLEMS:
                 break
         else:
             notes.update(dict.fromkeys(lowered.notes))
-    for problem in _unused(parsed, claim):
-        if _place(problem.location) not in used:
-            notes[problem] = None
-    problems = [
-        _named(problem, claim, where, len(cases)) for problem, where in cases_by_problem.items()
-    ]
-    options_given = frozenset(place.file for place in given.values())
+            aside = aside or note_on_within(claim, statement, lowered.operands)
     return Checked(
-        _of_options(problems, options_given), _of_options(notes, options_given), frozenset(unfit)
+        problems=tuple(
+            _named(problem, claim, where, len(cases)) for problem, where in cases_by_problem.items()
+        ),
+        notes=tuple(notes),
+        asides=() if aside is None else (aside,),
+        unfit=frozenset(unfit),
     )
-
-
-def _only_rounded(parsed: ParsedClaim, case: Case) -> bool:
-    """Whether a case breaks a condition of its claim only because its parameters are rounded."""
-    return (
-        case.claim.column is not None
-        and _breaks(parsed, case.parameters)
-        and not _breaks(parsed, case.parameters, rounded=False)
-    )
-
-
-def _breaks(
-    parsed: ParsedClaim, parameters: Mapping[str, ParameterValue], *, rounded: bool = True
-) -> bool:
-    """Whether parameters break a condition of their claim, rounded for code or not."""
-    if not rounded:
-        parsed = dataclasses.replace(parsed, claim=dataclasses.replace(parsed.claim, column=None))
-    context = context_of(parsed, parameters, DEFAULT_MEMORY, postpone=True)
-    # other problems of a condition are reported with the case
-    define_parameters(parsed, context, parameters, [])
-    return check_requires(parsed, context, parameters, [])
-
-
-def _rounded(problem: Problem, case: Case) -> Problem:
-    """The note that such a case is left out of the run."""
-    message = f"{problem.message}, which {case.dtype} does not tell from a value that breaks it"
-    return dataclasses.replace(problem, message=f"{message}: it is left out")
 
 
 def _unread(claim: Claim) -> Iterator[Problem]:
@@ -264,15 +220,16 @@ def _unread(claim: Claim) -> Iterator[Problem]:
     return _loose(scope, names, claim.model, texts, claim.slots)
 
 
-def _check_slots(claims: Iterable[Claim]) -> Iterator[Checked]:
+def _check_slots(claims: Iterable[Claim]) -> Checked:
     """Check the texts of all slots, also those that no claim asks for, such as a gradient."""
     own = {one.location: (one, claim.slots) for claim in claims for one in claim.slots.values()}
+    problems: list[Problem] = []
     for slot, slots in own.values():
         scope = Scope()
         scope.home = SLOT_HOME
         texts = (slot.gives, slot.law, slot.evaluation, slot.gradient)
-        known = _loose(scope, slot.takes, slot.model, filter(None, texts), slots)
-        yield Checked(tuple(known), ())
+        problems += _loose(scope, slot.takes, slot.model, filter(None, texts), slots)
+    return Checked(problems=tuple(problems))
 
 
 def _loose(
@@ -325,23 +282,6 @@ def _loose(
             yield from error.problems
 
 
-def _with_places(parsed: ParsedClaim, places: Mapping[str, Location]) -> ParsedClaim:
-    """The claim with other places for some of its parameters, and nothing parsed from the old."""
-    claim = parsed.claim
-    claim = dataclasses.replace(claim, parameter_locations={**claim.parameter_locations, **places})
-    return dataclasses.replace(parsed, claim=claim, _names={}, _laws={})
-
-
-def _of_options(problems: Iterable[Problem], options: frozenset[str]) -> tuple[Problem, ...]:
-    """The problems; those located in an option's text name the option and have no place."""
-    return tuple(
-        Problem(f"{problem.location.file}: {problem.message}", hint=problem.hint)
-        if problem.location is not None and problem.location.file in options
-        else problem
-        for problem in problems
-    )
-
-
 def _named(problem: Problem, claim: Claim, where: Sequence[Case], cases: int) -> Problem:
     """The problem; if it depends on parameter values, its message names the claim and a case."""
     everywhere = len(where) == cases and problem.about is not About.VALUES
@@ -353,62 +293,40 @@ def _named(problem: Problem, claim: Claim, where: Sequence[Case], cases: int) ->
     return dataclasses.replace(problem, message=f"{problem.message} ({named}{more})")
 
 
-def _unused(parsed: ParsedClaim, claim: Claim) -> Iterable[Problem]:
-    used = used_names(parsed)
-    for name in claim.parameter_names:
-        if name not in used:
-            from dropcheck.claims.claimsfile import ClaimKeys  # imported late: it is pydantic
-
-            hint = slip_of(name, ClaimKeys.model_fields)
-            hint = hint or "take it out, or use it in 'model' or 'claim'"
-            place = claim.parameter_locations.get(name, claim.location)
-            yield Problem(f"the parameter {name!r} of {claim.entry} is not used", place, hint)
-    for line in lines_of(parsed.model):
-        for node in line.names:
-            if node.name not in used:
-                hint = "take it out, or use it in 'claim'"
-                yield Problem(f"the model's {node.name!r} is not used", node.at.location, hint)
-
-
-Place = tuple[str, int | None, int | None]
-
-
-def _place(at: Location | None) -> Place | None:
-    return None if at is None else (at.file, at.line, at.column)
-
-
-def used_places(claims: Iterable[Claim], graphs: CaseGraphs) -> frozenset[Place]:
-    """The places, in parameters and models, of all names that some claim uses.
+def _unused(claims: Iterable[Claim], others: Iterable[Claim], graphs: CaseGraphs) -> Checked:
+    """Notes on the parameters and names of models of some claims that no claim uses.
 
     A name may be used by one claim only, if claims share a model, or statements their parameters.
     """
-    places_used: set[Place | None] = set()
-    for claim in claims:
+    used: set[Location] = set()
+    unused: dict[Location, Problem] = {}
+    listed = {id(claim): claim for claim in claims}
+    for claim in {**listed, **{id(one): one for one in others}}.values():
         try:
             parsed = graphs.parsed(claim)
         except DropcheckError:
             continue
-        used = used_names(parsed)
-        names = [name for line in lines_of(parsed.model) for name in line.names]
-        places_used |= {_place(name.at.location) for name in names if name.name in used}
-        places = claim.parameter_locations
-        places_used |= {_place(places[name]) for name in places if name in used}
-    return frozenset(filter(None, places_used))
+        names = used_names(parsed)
+        places = [
+            (name, claim.parameter_locations.get(name, claim.location), True)
+            for name in claim.parameter_names
+        ]
+        lines = lines_of(parsed.model)
+        places += [(one.name, one.at.location, False) for line in lines for one in line.names]
+        for name, place, parameter in places:
+            if name in names:
+                used.add(place)
+            elif id(claim) in listed and parameter:
+                from dropcheck.claims.claimsfile import ClaimKeys  # imported late: it is pydantic
 
-
-def _merged(parts: Iterable[Checked]) -> Checked:
-    kept: list[Checked] = []
-    count = 0
-    for part in parts:
-        kept.append(part)
-        count += len(part.problems)
-        if count >= MOST_PROBLEMS:
-            break
-    return Checked(
-        at_most(dict.fromkeys(problem for part in kept for problem in part.problems)),
-        tuple(dict.fromkeys(note for part in kept for note in part.notes)),
-        frozenset().union(*(part.unfit for part in kept)),
-    )
+                hint = slip_of(name, ClaimKeys.model_fields)
+                hint = hint or "take it out, or use it in 'model' or 'claim'"
+                message = f"the parameter {name!r} of {claim.entry} is not used"
+                unused[place] = Problem(message, place, hint)
+            elif id(claim) in listed:
+                hint = "take it out, or use it in 'claim'"
+                unused[place] = Problem(f"the model's {name!r} is not used", place, hint)
+    return Checked(notes=tuple(note for place, note in unused.items() if place not in used))
 
 
 def used_names(parsed: ParsedClaim) -> set[str]:

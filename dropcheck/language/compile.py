@@ -125,6 +125,10 @@ class LoweredCase:
         return dataclasses.replace(self, operands=own, entries=())
 
 
+class BrokenCondition(DropcheckError):  # noqa: N818 - the problems say what it is
+    """Parameters for which a condition of their claim is false."""
+
+
 def parse_claim(claim: Claim) -> ParsedClaim:
     """Parse the texts of a claim.
 
@@ -212,7 +216,7 @@ def lower_case(
         _define_sampled(context, claim, claim.sample, problems)
     broken = check_requires(parsed, context, parameters, problems)
     if broken:  # the errors that the condition guards against would be reported too
-        raise DropcheckError(problems)
+        raise BrokenCondition(problems)
     problems.extend(define_model(context, parsed.model))
     stop_at_most(problems)
     context.formula = claim.formula  # not set before: a model is never written as a formula

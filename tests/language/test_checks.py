@@ -9,7 +9,7 @@ import pytest
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Registry
 from dropcheck.errors import Problem
-from dropcheck.language.check import check_cases, check_registry, notes_on_resolutions, used_names
+from dropcheck.language.check import check_cases, check_registry, used_names
 from dropcheck.language.compile import parse_claim
 
 
@@ -122,7 +122,7 @@ def test_a_resolution_that_may_be_meant_as_a_tolerance_is_noted(
 ) -> None:
     claims = registry(claim, "x ~ normal(2, 1)", **more)
     assert check_registry(claims).notes == ()  # they are for `check`, and no warnings of a run
-    notes = [note.hint for note in notes_on_resolutions(claims)]
+    notes = [note.hint for note in check_registry(claims).asides]
     assert len(notes) == noted
     assert all("write 'tolerance: {absolute: " in str(note) for note in notes)
     assert problems(claim, NORMAL) == ()
@@ -161,10 +161,3 @@ def test_cases_that_no_file_holds_are_checked_too() -> None:
     (claim,) = registry("E(x) == p", "x ~ bernoulli(p)", parameters={"p": 0.5}).claims.values()
     assert check_cases([Case(claim, {"p": 0.25})]).problems == ()
     assert len(check_cases([Case(claim, {"p": 2.0}), Case(claim, {"p": 0.25})]).problems) == 1
-
-
-def test_a_parameter_without_use_is_noted_at_its_place_whatever_an_option_gives() -> None:
-    found = registry("E(x) == 0", "x ~ normal(0, 1)", parameters={"p": 0.5})
-    (note,) = check_registry(found).notes
-    assert note.location is not None
-    assert check_cases(found.expand(), options={"p": "--p"}).notes == (note,)
