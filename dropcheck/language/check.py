@@ -163,13 +163,18 @@ def _located(case: Case, overrides: Mapping[str, str]) -> Case:
 
 def _of_values(problems: Sequence[Problem], overrides: Mapping[str, str]) -> tuple[Problem, ...]:
     """Problems that the claims have with given values alone: each names the options."""
-    given = [f"{option_of(name)} {text[:LONGEST_SHOWN]}" for name, text in overrides.items()]
-    return tuple(
-        dataclasses.replace(one, message=f"{one.message}, with {' '.join(given)}")
-        if one.location is not None and one.location.line is not None and given
-        else one
-        for one in problems
+    given = " ".join(
+        f"{option_of(name)} {text[:LONGEST_SHOWN]}" for name, text in overrides.items()
     )
+
+    def named(one: Problem) -> Problem:
+        if one.location is None or not given:
+            return one
+        if one.location.line is None:  # it is in the text of an option
+            return Problem(f"{one.location.file}: {one.message}", hint=one.hint)
+        return dataclasses.replace(one, message=f"{one.message}, with {given}")
+
+    return tuple(map(named, problems))
 
 
 def _check_claim(claim: Claim, cases: Sequence[Case], graphs: CaseGraphs) -> Checked:

@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TypeVar
 
 from dropcheck.claims.registry import DTYPE, Case, Claim, Sample, SourceText
@@ -42,6 +43,9 @@ from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.laws import LAWS
 
 _Read = TypeVar("_Read")
+_TEXTS = attrgetter(
+    "statement", "model", "requires", "tolerance", "sample", "slots", "column", "family"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -435,8 +439,11 @@ class CaseGraphs:
             DropcheckError: as `parse_claim`.
         """
         known = self._parsed.get(claim.id)
-        if known is None or known.claim is not claim:
-            known = self._parsed[claim.id] = parse_claim(claim)
+        if known is None or _TEXTS(known.claim) != _TEXTS(claim):
+            known = parse_claim(claim)
+        elif known.claim is not claim:  # the same texts, with other values for its parameters
+            known = dataclasses.replace(known, claim=claim, _names={}, _laws={})
+        self._parsed[claim.id] = known
         return known
 
     def sharing(self, case: Case) -> tuple[str, bool]:

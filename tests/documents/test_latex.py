@@ -16,7 +16,7 @@ AXES = {"x": 0, "y": 0, "X": 0, "Y": 0, "p": 0, "n": 0, "mu": 0, "sigma": 0, "Ps
 NOTATION = {r"\text{Dropout}(X)": "y", r"\sigma^2_x": "mu + 1"}
 
 READ = {
-    r"P(x > 1 \cap \neg y > 2 \cup x < 0) = p": "P(x > 1 and not y > 2 or x < 0) == p",
+    r"P(x > 1 \cap \neg y > 2 \cup x < 0) = p": "P(x > 1 and (not y > 2) or x < 0) == p",
     r"p(1 - p) = n(n + 1)^2": "p * (1 - p) == n * (n + 1)**2",
     r"2(3) (x)(y) = 1\,.": "2 * 3 * x * y == 1",
     r"\operatorname{Var}(q \cdot k) = d_k": "Var(q @ k) == d_k",
@@ -57,7 +57,7 @@ READ = {
     r"P(X \in \{0, \frac{x}{1-p}\}) = 1": "X in {0, x / (1 - p)}",
     r"\max(x, y) = \max(q)": "maximum(x, y) == max(q)",
     r"\binom{n}{2} = n!": "comb(n, 2) == factorial(n)",
-    r"e^{-x} = \exp(-\mu)": "e**-x == exp(-mu)",
+    r"e^{-x} = \exp(-\mu)": "e**(-x) == exp(-mu)",
     r"\operatorname{softmax}(\mathit{scores}) = w": "softmax(scores) == w",
     r"pxy = \ln(x)": "p * x * y == log(x)",
     r"|x - |y|| = 2": "abs(x - abs(y)) == 2",

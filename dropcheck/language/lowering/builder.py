@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dropcheck.claims.registry import Claim, Code, Column, Slot
 from dropcheck.claims.values import WORDS
@@ -510,47 +509,6 @@ class Slots:
         return None if self.column is None else self.column.code.get(slot)
 
 
-EntryIndex = tuple[int, ...]
-Part = Sequence[int | slice] | NDArray[np.intp]
-"""A part of arrays of one shape: an index, whose slices stand for whole axes, or the numbers of
-entries."""
-
-# The most entries of one law over which values of code are averaged, if they fill no axis.
-MOST_AVERAGED = 4096
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class OfEntries:
-    """An operator on the law of each entry: `kinds` has equal numbers where it has one value.
-
-    `of` makes the value for a part of the operands. With `every`, it is averaged over all entries
-    that are alike, as code may differ among them.
-    """
-
-    kinds: NDArray[np.intp]
-    of: Callable[[Part], Value]
-    every: bool
-    made: dict[int, Value] = field(default_factory=dict)
-
-    def at(self, index: EntryIndex) -> Value:
-        """The value at an entry."""
-        kind = int(self.kinds[index])
-        if kind not in self.made:
-            self.made[kind] = self.of(self._part(kind))
-        return self.made[kind]
-
-    def _part(self, kind: int) -> Part:
-        axes = zip(self.kinds.strides, self.kinds.shape, strict=True)
-        whole = [stride == 0 and length > 1 for stride, length in axes]
-        one_of_each = self.kinds[tuple(slice(1) if one else slice(None) for one in whole)]
-        first = np.argwhere(one_of_each == kind)
-        if self.every and len(first) > 1:
-            places = np.flatnonzero(self.kinds == kind)
-            return places[:: math.ceil(len(places) / MOST_AVERAGED)]
-        index = first[0].tolist()
-        return [slice(None) if one else at for one, at in zip(whole, index, strict=True)]
-
-
 class Context:
     """The graph of a case so far, its names, and notes on what the user may not have meant.
 
@@ -580,7 +538,6 @@ class Context:
         self.collected: set[int] = set()  # ids of arrays that hold a name's values at all steps
         self.noted_axes = False  # whether a reduction over all axes was noted
         self._drawn: set[str] = set()
-        self.of_entries: dict[int, OfEntries] = {}  # by id of an operator on the law of arrays
         self.origins: dict[int, Array] = {}  # by id of a value that moves elements: their places
         self.formula = False  # whether a formula is lowered: indices beyond an array are errors
         # whether the statement is that an event is certain: then all entries are one event

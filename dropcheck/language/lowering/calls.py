@@ -40,10 +40,11 @@ from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.function import EVERY_AXIS, TRAIN, Function, Parameter, slot_and_mode
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
 from dropcheck.vocabulary.functions.arrays import ARRAY, ELEMENTS, RESHAPE, SUBSCRIPT, TAKE
-from dropcheck.vocabulary.functions.elementwise import EXP, ROUND
+from dropcheck.vocabulary.functions.elementwise import EXP, MULTIPLY, ROUND
+from dropcheck.vocabulary.functions.linear_algebra import DOT
 from dropcheck.vocabulary.functions.number_formats import ROUNDED
 from dropcheck.vocabulary.functions.of_laws import DENSITY, LOG_DENSITY
-from dropcheck.vocabulary.functions.reductions import PAIRWISE
+from dropcheck.vocabulary.functions.reductions import PAIRWISE, SUM
 from dropcheck.vocabulary.functions.truths import IS_CLOSE, WHERE
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws import LAWS
@@ -144,6 +145,9 @@ def _function(context: Context, function: Function, node: Call) -> Value:
         constant = function.kernel(np.broadcast_to(0.0, (*given[0], 1)))
         written = (("value", constant.tobytes()),)
         return context.graph.constant("number", constant, shape=shape, at=node.at, options=written)
+    if function is DOT and any(value.estimated for value in values):
+        # of sums of products more is known
+        function, values = SUM, (context.graph.elementwise(MULTIPLY, values, node.at),)
     chosen = tuple(sorted((name, hashable(value)) for name, value in options.items()))
     return context.graph.operation(function, values, shape, node.at, chosen)
 
@@ -347,11 +351,13 @@ def operator_call(context: Context, node: Call) -> Value:
         values = _pairs(context, node, *values)
     known = [value.shape for value in values]
     shape = shape_at(node.at, f"{node.name}: ", shapes.broadcast, known)
-    make = functools.partial(_operator, context, node, level=level)
+    if level is not None and not values[0].random:
+        return values[0]
+    make = functools.partial(_operator, context, node, level)
     if not shape or context.certain:
         return make(values)
     return of_each_entry(
-        context, make(values, shape=shape), make, one_by_one=operator.quantile, mirrored=mirrored
+        context, values, shape, make, node.at, one_by_one=operator.quantile, mirrored=mirrored
     )
 
 
@@ -394,15 +400,9 @@ def _pairs(context: Context, node: Call, x: Value, *given: Value) -> tuple[Value
 
 
 def _operator(
-    context: Context,
-    node: Call,
-    values: tuple[Value, ...],
-    level: float | None = None,
-    shape: Shape = (),
+    context: Context, node: Call, level: float | None, values: tuple[Value, ...]
 ) -> Value:
-    """An operator on the law: one number, or with a shape one for each entry of its operands."""
-    if level is not None and not values[0].random:
-        return values[0]
+    """An operator on the law: one number."""
     given = len(values) > OPERATORS[node.name].quantities
     options: tuple[tuple[str, object], ...] = (("given", given),)
     if level is not None:
@@ -412,7 +412,7 @@ def _operator(
         operation=node.name,
         inputs=values,
         options=options,
-        shape=shape,
+        shape=(),
         at=node.at,
         estimated=True,
         sources=joined_sources(values),

@@ -1,9 +1,8 @@
 """Operators on the law of each entry of arrays, and the entries of a statement about arrays.
 
-While a side of a statement is lowered, such an operator is one value with the shape of its arrays,
-to which functions apply. Once the statement is known, it is written out: entries that have one law
-of all that the operator reads have one value, which is averaged over all entries of an axis where
-these are alike.
+Such an operator is the array of its values, to which functions apply: entries that have one law of
+all that the operator reads have one value, which is averaged over all entries of an axis where
+these are alike. An entry of a side is then found by the entries of what it is made of.
 """
 
 from __future__ import annotations
@@ -17,22 +16,29 @@ import numpy as np
 from dropcheck.errors import DropcheckError
 from dropcheck.language.alike import Integers, entries_alike
 from dropcheck.language.graph import Kind, Value, calls_below, hashable, kernel_of
-from dropcheck.language.lowering.builder import Context, EntryIndex, OfEntries, Part, Skipped
+from dropcheck.language.lowering.builder import Context, Skipped
 from dropcheck.language.syntax import Position
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.function import Function
+from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.functions.arrays import ARRAY, ELEMENTS, RESHAPE, SUBSCRIPT
 from dropcheck.vocabulary.functions.elementwise import MULTIPLY
-from dropcheck.vocabulary.functions.linear_algebra import DOT, MATMUL
 from dropcheck.vocabulary.functions.reductions import SUM
 from dropcheck.vocabulary.shapes import Shape
 
+EntryIndex = tuple[int, ...]
+Part = Sequence[int | slice] | Integers
+"""A part of arrays of one shape: an index, whose slices stand for whole axes, or the numbers of
+entries."""
+FULL = FUNCTIONS["full"]
+# The most entries of one law over which values of code are averaged, if they fill no axis.
+MOST_AVERAGED = 4096
 # The most different entries in one claim; each is a comparison of its own.
 MOST_ENTRIES = 10_000
 
 
 def part_of(context: Context, value: Value, part: Part, shape: Shape) -> Value:
-    """A part of a value that is broadcast to a shape, as `OfEntries` describes it."""
+    """A part of a value that is broadcast to a shape: entries by number, or an index."""
     if value.shape == ():
         return value
     if isinstance(part, np.ndarray):
@@ -63,15 +69,13 @@ def _moved(
 
 def entry_of(context: Context, value: Value, index: EntryIndex) -> Value:
     """One entry of an array, by the entry of what it is made of where that is known."""
-    picked = value.kind == Kind.COMPUTED and value.function.rearranges
-    if value.shape == () and not (picked and value.estimated):
-        return written_out(context, value)
-    if id(value) in context.of_entries:
-        return context.of_entries[id(value)].at(index)
+    moved = value.kind == Kind.COMPUTED and value.function.rearranges
+    if value.shape == () and not (moved and value.estimated):
+        return value
     if value.kind == Kind.COMPUTED:
         if value.function is ARRAY:
             return entry_of(context, value.inputs[index[0]], index[1:])
-        if picked:
+        if moved:
             (source,) = value.inputs
             return entry_of(context, source, _origin(context, value, index))
         if value.estimated and value.function.by_element:
@@ -79,7 +83,6 @@ def entry_of(context: Context, value: Value, index: EntryIndex) -> Value:
                 entry_of(context, one, place_in(index, one.shape)) for one in value.inputs
             )
             return context.graph.operation(value.function, parts, (), value.at, value.options)
-    value = written_out(context, value)
     return _moved(context, SUBSCRIPT, value, (), {"index": index})
 
 
@@ -99,38 +102,17 @@ def _origin(context: Context, value: Value, index: EntryIndex) -> EntryIndex:
     return tuple(int(one) for one in np.unravel_index(int(origins[index]), source.shape))
 
 
-def written_out(context: Context, value: Value) -> Value:
-    """A value whose operators on the law are numbers: those of arrays are arrays of numbers.
-
-    Raises:
-        DropcheckError: there are too many.
-    """
-    if not value.estimated or (value.kind == Kind.OPERATOR and value.shape == ()):
-        return value
-    if value.kind == Kind.OPERATOR or value.function.rearranges:
-        return _array_of(context, value)
-    inputs = tuple(written_out(context, one) for one in value.inputs)
-    if all(one is other for one, other in zip(inputs, value.inputs, strict=True)):
-        return value
-    if value.function is MATMUL:
-        return _product(context, inputs, value)
-    if value.function is DOT:
-        products = context.graph.elementwise(MULTIPLY, inputs, value.at)
-        return context.graph.operation(SUM, (products,), value.shape, value.at, value.options)
-    return context.graph.operation(value.function, inputs, value.shape, value.at, value.options)
-
-
-def _product(context: Context, sides: tuple[Value, ...], value: Value) -> Value:
-    """A matrix product as sums of products: of these more is known than of the product."""
+def product(context: Context, sides: tuple[Value, Value], shape: Shape, at: Position) -> Value:
+    """A product of arrays of operators, as sums of products: of these more is known."""
     left, right = sides
     axis = -1.0 if len(right.shape) == 1 else -2.0
     if len(right.shape) > 1:
         left = _widened(context, left, len(left.shape))
     if len(left.shape) > 2 and len(right.shape) > 1:
         right = _widened(context, right, len(right.shape) - 2)
-    products = context.graph.elementwise(MULTIPLY, (left, right), value.at)
+    products = context.graph.elementwise(MULTIPLY, (left, right), at)
     options = (("axis", axis), ("keepdims", 0.0))
-    return context.graph.operation(SUM, (products,), value.shape, value.at, options)
+    return context.graph.operation(SUM, (products,), shape, at, options)
 
 
 def _widened(context: Context, value: Value, axis: int) -> Value:
@@ -138,21 +120,6 @@ def _widened(context: Context, value: Value, axis: int) -> Value:
     index = (*(slice(None),) * axis, None)
     shape = shapes.subscript(value.shape, index)
     return _moved(context, SUBSCRIPT, value, shape, {"index": index})
-
-
-def _array_of(context: Context, value: Value) -> Value:
-    """The array of the entries of a value."""
-    shape, count = value.shape, math.prod(value.shape)
-    if count > MOST_ENTRIES:
-        raise too_many(value.at, count)
-
-    def stacked(before: EntryIndex) -> Value:
-        if len(before) == len(shape):
-            return entry_of(context, value, before)
-        values = tuple(stacked((*before, place)) for place in range(shape[len(before)]))
-        return context.graph.operation(ARRAY, values, shape[len(before) :], value.at)
-
-    return stacked(())
 
 
 def too_many(at: Position, count: int) -> DropcheckError:
@@ -167,40 +134,62 @@ def too_many(at: Position, count: int) -> DropcheckError:
 
 def of_each_entry(
     context: Context,
-    whole: Value,
+    values: Sequence[Value],
+    shape: Shape,
     make: Callable[[tuple[Value, ...]], Value],
+    at: Position,
     *,
     one_by_one: bool,
     mirrored: bool,
 ) -> Value:
-    """Remember of an operator on the law of arrays what it is at each entry.
+    """An operator on the law of arrays, as the array of what it is at each entry.
+
+    Entries that have one law of all that the operator reads have one value.
 
     Args:
         context: the context of the case.
-        whole: the operator, with its arrays and their common shape.
+        values: the operands of the operator.
+        shape: their common shape.
         make: makes the operator of parts of its operands.
+        at: where it stands.
         one_by_one: whether it is of single numbers, and cannot be averaged over entries.
         mirrored: whether it has the same value at [i, j] and [j, i].
 
     Raises:
+        DropcheckError: there are too many different entries.
         Skipped: a fixed array in it is postponed.
     """
-    if whole.kind != Kind.OPERATOR:
-        return whole  # the quantile of a fixed value
-    kinds = entries_alike(whole.inputs, whole.shape, context.slots.models)
+    kinds = entries_alike(values, shape, context.slots.models)
     if kinds is None:
         raise Skipped
     if mirrored:
         kinds = np.minimum(kinds, kinds.T)
-    if one_by_one:
-        kinds = np.ascontiguousarray(kinds)
-
-    def of(part: Part) -> Value:
-        return make(tuple(part_of(context, one, part, whole.shape) for one in whole.inputs))
-
-    every = not one_by_one and bool(calls_below(whole.inputs))
-    context.of_entries[id(whole)] = OfEntries(kinds, of, every)
-    return whole
+    every = not one_by_one and bool(calls_below(values))  # code may differ among entries alike
+    axes = zip(kinds.strides, kinds.shape, strict=True)
+    whole = [stride == 0 and length > 1 for stride, length in axes]
+    one_of_each = kinds[tuple(slice(1) if one else slice(None) for one in whole)]
+    found, firsts, which = np.unique(one_of_each, return_index=True, return_inverse=True)
+    if found.size > MOST_ENTRIES:
+        raise too_many(at, found.size)
+    made: list[Value] = []
+    for kind, first in zip(found, firsts, strict=True):
+        index = np.unravel_index(int(first), one_of_each.shape)
+        part: Part = [
+            slice(None) if one and not one_by_one else int(place)
+            for one, place in zip(whole, index, strict=True)
+        ]
+        if every and np.count_nonzero(one_of_each == kind) > 1:
+            places = np.flatnonzero(kinds == kind)
+            part = places[:: math.ceil(len(places) / MOST_AVERAGED)]
+        made.append(make(tuple(part_of(context, one, part, shape) for one in values)))
+    table = context.graph.operation(ARRAY, tuple(made), (len(made),), at)
+    places_of = tuple(int(one) for one in which.ravel())
+    listed = _moved(context, ELEMENTS, table, (len(places_of),), {"axis": 0.0, "places": places_of})
+    small = one_of_each.shape
+    value = _moved(context, RESHAPE, listed, small, {"shape": tuple(map(float, small))})
+    if small == shape:
+        return value
+    return _moved(context, FULL, value, shape, {"shape": tuple(map(float, shape))})
 
 
 def entries_of_sides(
@@ -230,8 +219,6 @@ def kinds_of(context: Context, value: Value) -> Integers:
     """For each entry of a side a number; entries of one number have the same value."""
     if value.shape == ():
         return np.zeros((), dtype=np.intp)
-    if id(value) in context.of_entries:
-        return context.of_entries[id(value)].kinds
     if not value.estimated:
         numbers = value.constant[..., 0]
         return np.unique(numbers, return_inverse=True)[1].reshape(value.shape)

@@ -13,6 +13,7 @@ from dropcheck.language.graph import Suspect, Value
 from dropcheck.language.lowering.builder import Context, note_axes, rounded_for_code, shape_at
 from dropcheck.language.lowering.calls import call, operator_call, subscript
 from dropcheck.language.lowering.draws import draw, sampled
+from dropcheck.language.lowering.entries import product
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import ModelLine, Node, Position
 from dropcheck.results import Vector
@@ -192,7 +193,8 @@ def _name(context: Context, name: str, at: Position) -> Value:
 
 def _binary(context: Context, node: syntax.Binary, left: Value, right: Value) -> Value:
     if node.operator == "@":
-        return context.graph.shaped(MATMUL, (left, right), partial(_matmul_shape, node), node.at)
+        value = context.graph.shaped(MATMUL, (left, right), partial(_matmul_shape, node), node.at)
+        return product(context, (left, right), value.shape, node.at) if value.estimated else value
     function = SIGNS[node.operator]
     value = context.graph.elementwise(function, (left, right), node.at)
     if not function.divides or right.shape != ():

@@ -14,13 +14,12 @@ from dropcheck.language.graph import Kind, LawClaim, Relation, Value, operators,
 from dropcheck.language.hints import square_for_sd
 from dropcheck.language.lowering.builder import (
     Context,
-    EntryIndex,
     Skipped,
     axis_names,
     rounded_for_code,
 )
 from dropcheck.language.lowering.draws import check_values, own_axes, read_draw, unknown_law
-from dropcheck.language.lowering.entries import entries_of_sides, written_out
+from dropcheck.language.lowering.entries import EntryIndex, entries_of_sides
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import ArrayLiteral, Call, Name, Node, Statement, Subscript, children
 from dropcheck.results import ParameterValue
@@ -335,7 +334,6 @@ def statement_sides(
     nodes = statement.operands
     values = _lowered_sides(context, nodes)
     if not any(value.shape for value in values):
-        values = [written_out(context, value) for value in values]
         _check_all(parameters, zip(values, nodes, strict=True))
         _check_quantiles(values, nodes)
         return Sides(tuple(values))
