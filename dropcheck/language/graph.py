@@ -48,77 +48,54 @@ class Sources(Set[str]):
     (True, True, True)
     """
 
-    __slots__ = ("_bits",)
+    __slots__ = ("bits",)
 
-    def __init__(self, names: Iterable[str] = ()) -> None:
-        self._bits = 0
+    def __init__(self, names: Iterable[str] = (), bits: int = 0) -> None:
         for name in names:
-            self._bits |= 1 << _place(name)
-
-    @classmethod
-    def _of(cls, bits: int) -> Sources:
-        made = cls()
-        made._bits = bits
-        return made
+            if name not in _PLACES:
+                # if threads race, the first one's bit counts, and the others' bits stay unused
+                _NAMES[_PLACES.setdefault(name, next(_NEXT))] = name
+            bits |= 1 << _PLACES[name]
+        self.bits = bits
 
     def __contains__(self, name: object) -> bool:
-        place = _PLACES.get(name) if isinstance(name, str) else None
-        return place is not None and bool(self._bits >> place & 1)
+        return bool(self.bits >> _PLACES[name] & 1) if name in _PLACES else False
 
     def __iter__(self) -> Iterator[str]:
-        left = self._bits
+        left = self.bits
         while left:
             lowest = left & -left
             yield _NAMES[lowest.bit_length() - 1]
             left ^= lowest
 
     def __len__(self) -> int:
-        return self._bits.bit_count()
-
-    def __bool__(self) -> bool:
-        return self._bits != 0
+        return self.bits.bit_count()
 
     def __or__(self, other: Iterable[str]) -> Sources:  # type: ignore[override]  # names alone
-        return self._of(self._bits | _bits_of(other))
-
-    __ror__ = __or__
+        return Sources(bits=self.bits | _bits_of(other))
 
     def __and__(self, other: Iterable[str]) -> Sources:
-        return self._of(self._bits & _bits_of(other))
-
-    __rand__ = __and__
+        return Sources(bits=self.bits & _bits_of(other))
 
     def __le__(self, other: Set[str]) -> bool:
-        bits = _bits_of(other)
-        return self._bits | bits == bits
+        return not self.bits & ~_bits_of(other)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Set) and self._bits == _bits_of(other)
+        return isinstance(other, Set) and self.bits == _bits_of(other)
 
     def __hash__(self) -> int:
-        return hash(self._bits)
+        return hash(self.bits)
 
     def isdisjoint(self, other: Iterable[str]) -> bool:
         """Whether no draw is in both."""
-        return not self._bits & _bits_of(other)
-
-    def __repr__(self) -> str:
-        return f"Sources({sorted(self)})"
+        return not self.bits & _bits_of(other)
 
     def __reduce__(self) -> tuple[type[Sources], tuple[list[str]]]:
         return Sources, (list(self),)  # the bits have other meanings in another process
 
 
-def _place(name: str) -> int:
-    """The bit of a name, the same in all sets of this process."""
-    if name not in _PLACES:
-        # if threads race, the first one's bit counts, and the others' bits stay unused
-        _NAMES[_PLACES.setdefault(name, next(_NEXT))] = name
-    return _PLACES[name]
-
-
 def _bits_of(other: Iterable[str]) -> int:
-    return other._bits if isinstance(other, Sources) else Sources(other)._bits
+    return other.bits if isinstance(other, Sources) else Sources(other).bits
 
 
 NO_DRAWS = Sources()

@@ -842,28 +842,23 @@ def _rounded(node: Node) -> Statement:
 def _law_statement(source: SourceText) -> Statement | None:
     """`y ~ law` or `x ~ y`; None for a statement without `~`."""
     lines = without_comments(source.text)
-    places = [
-        (number, column)
-        for number, line in enumerate(lines)
-        for column, sign in enumerate(line)
-        if sign == FOLLOWS
-    ]
-    if not places:
+    if not any(FOLLOWS in line for line in lines):
         return None
     check_brackets(source, lines, LONGEST_EXPRESSION)
     check_signs(source, 0, lines)
-    row, column = places[0]
-    at = Position(source, row, column)
-    before = "".join(lines[:row]) + lines[row][:column]
+    places = list(_outside_brackets(lines, FOLLOWS))
+    if not places:
+        row = next(row for row, line in enumerate(lines) if FOLLOWS in line)
+        raise Position(source, row, lines[row].index(FOLLOWS)).error(
+            f"{FOLLOWS!r} stands within brackets",
+            f"a claim about a law reads {EXAMPLES}, and nothing around it",
+        )
     if len(places) > 1:
         raise Position(source, *places[1]).error(
             f"a claim has one {FOLLOWS!r}, and this is a second", "write one claim for each"
         )
-    if sum(before.count(b) for b in "([{") != sum(before.count(b) for b in ")]}"):
-        raise at.error(
-            f"{FOLLOWS!r} stands within brackets",
-            f"a claim about a law reads {EXAMPLES}, and nothing around it",
-        )
+    row, column = places[0]
+    at = Position(source, row, column)
     # Replace the other side by blanks, so that columns stay those of the file.
     left = [*lines[:row], lines[row][:column]]
     right = [*("" for _ in lines[:row]), " " * (column + 1) + lines[row][column + 1 :]]

@@ -149,7 +149,11 @@ class GraphBuilder:
             self._spend(self._drawn if random else self._fixed, held, work, at)
         array = None
         thawed_options = {name: graph.thawed(value) for name, value in options}
-        if fixed and not random and not estimated and not self._is_postponed(work):
+        now = fixed and not random and not estimated
+        if now and self._postpone and work >= SMALL_WORK:  # a check leaves much of it to a run
+            self._checked_work += work
+            now = self._checked_work <= graph.MOST_CHECKED_WORK
+        if now:
             try:
                 array = graph.folded(function, [value.constant for value in values], thawed_options)
             except ValueError as error:  # a value that the function cannot take
@@ -177,13 +181,6 @@ class GraphBuilder:
             suspect=suspect,
         )
         return computed
-
-    def _is_postponed(self, work: float) -> bool:
-        """Whether fixed work of so many nanoseconds is left for a run."""
-        if not self._postpone or work < SMALL_WORK:
-            return False
-        self._checked_work += work
-        return self._checked_work > graph.MOST_CHECKED_WORK
 
     def _itself(
         self, function: Function, values: tuple[graph.Value, ...], shape: Shape
@@ -621,15 +618,12 @@ def note_axes(context: Context, line: ModelLine, value: Value) -> None:
 
 def names_of_lengths(context: Context, index: Sequence[Node]) -> tuple[str, ...]:
     """The names of the axes of a draw of this shape."""
-    return tuple(name for one in index for name in _names_of_length(context, one))
-
-
-def _names_of_length(context: Context, length: Node) -> tuple[str, ...]:
-    """The name of an axis of this length; a vector gives the lengths of axes without names."""
-    several = context.lower(length).shape
-    if several:
-        return ("",) * several[0]
-    return (length.name if isinstance(length, Name) else "",)
+    names: list[str] = []
+    for one in index:
+        several = context.lower(one).shape  # a vector has the lengths of axes without names
+        own = one.name if isinstance(one, Name) else ""
+        names += [""] * several[0] if several else [own]
+    return tuple(names)
 
 
 def rounded_for_code(context: Context, value: Value, at: Position) -> Value:

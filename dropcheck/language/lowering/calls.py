@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dropcheck.claims.registry import DTYPE
 from dropcheck.errors import DropcheckError, Problem, suggestion
@@ -506,19 +506,8 @@ def _inner(node: Node) -> Node:
 MOST_PLACES = 2**16  # in an array of indices
 
 
-@dataclass(frozen=True, slots=True)
-class AdvancedIndex:
-    """Elements along some adjacent axes, which are counted as if they were one axis.
-
-    `places` are the elements' indices on that axis; `shape` replaces the `axes` axes.
-    """
-
-    axes: int
-    places: tuple[int, ...]
-    shape: Shape
-
-
-SubscriptEntry = Index | AdvancedIndex
+Entry = int | slice | None | NDArray[np.intp]
+"""An entry of an index: places along an axis, or truths for some axes as an array of their rank."""
 
 
 def subscript(context: Context, base: Node, index: tuple[Node, ...], at: Position) -> Value:
@@ -530,34 +519,41 @@ def subscript(context: Context, base: Node, index: tuple[Node, ...], at: Positio
     if isinstance(base, syntax.Name) and base.name in LAWS and base.name not in context.scope:
         raise base.at.error(f"{base.name!r} is a law", "draw from it on a line of the model")
     value = context.lower(base)
-    places = _random_places(context, value, index)
-    if places is not None:
-        shape = shapes.subscript(value.shape, (0,))
-        return context.graph.operation(TAKE, (value, places), places.shape + shape, at)
-    entries = _picked_entries(context, value.shape, index, at)
+    alone = len(index) == 1 and not isinstance(index[0], _WITHOUT_VALUE)
+    if alone and value.shape and not context.formula:  # a formula counts from 1, a model from 0
+        places = context.lower(index[0])
+        if places.random and not (places.estimated or _is_mask(places)):
+            shape = shapes.subscript(value.shape, (0,))
+            return context.graph.operation(TAKE, (value, places), places.shape + shape, at)
     plain: list[Index] = []
-    for entry in entries:
-        plain += [slice(None)] * entry.axes if isinstance(entry, AdvancedIndex) else [entry]
+    chosen: tuple[int, int, tuple[int, ...], Shape] | None = None
+    for entry, axes, shape in _entries(context, value.shape, index, at):
+        if isinstance(entry, np.ndarray):
+            chosen = (
+                sum(not isinstance(one, int) for one in plain),
+                axes,
+                tuple(entry.tolist()),
+                shape,
+            )
+            plain += [slice(None)] * axes
+        else:
+            plain.append(entry)
     value = _basic(context, value, tuple(plain), at)
-    for place, entry in enumerate(entries):
-        if isinstance(entry, AdvancedIndex):
-            axis = sum(not isinstance(one, int) for one in entries[:place])
-            return _picked(context, value, axis, entry, at)
-    return value
-
-
-def _random_places(context: Context, value: Value, index: tuple[Node, ...]) -> Value | None:
-    """The random places that a single index picks; None if the index is fixed.
-
-    In a formula there is none: it counts from 1, and a random index of a model counts from 0.
-    """
-    alone = len(index) == 1 and not isinstance(
-        index[0], syntax.NewAxis | syntax.Rest | syntax.Slice
+    if chosen is None:
+        return value
+    axis, axes, picked, own = chosen
+    first, last = value.shape[:axis], value.shape[axis + axes :]
+    joined = _reshaped(
+        context, value, (*first, math.prod(value.shape[axis : axis + axes]), *last), at
     )
-    if not (alone and value.shape) or context.formula:
-        return None
-    places = context.lower(index[0])
-    return places if places.random and not (places.estimated or _is_mask(places)) else None
+    options = (("axis", float(axis)), ("places", picked))
+    elements = context.graph.operation(
+        ELEMENTS, (joined,), (*first, len(picked), *last), at, options
+    )
+    return _reshaped(context, elements, (*first, *own, *last), at)
+
+
+_WITHOUT_VALUE = (syntax.NewAxis, syntax.Rest, syntax.Slice)
 
 
 def _basic(context: Context, value: Value, index: tuple[Index, ...], at: Position) -> Value:
@@ -573,19 +569,6 @@ def _basic(context: Context, value: Value, index: tuple[Index, ...], at: Positio
     )
 
 
-def _picked(
-    context: Context, value: Value, axis: int, chosen: AdvancedIndex, at: Position
-) -> Value:
-    """The chosen places along some axes, the first of which is `axis`."""
-    after = axis + chosen.axes
-    first, own, last = value.shape[:axis], value.shape[axis:after], value.shape[after:]
-    joined = _reshaped(context, value, (*first, math.prod(own), *last), at)
-    options = (("axis", float(axis)), ("places", chosen.places))
-    shape = (*first, len(chosen.places), *last)
-    picked = context.graph.operation(ELEMENTS, (joined,), shape, at, options)
-    return _reshaped(context, picked, (*first, *chosen.shape, *last), at)
-
-
 def _reshaped(context: Context, value: Value, shape: Shape, at: Position) -> Value:
     if value.shape == shape:
         return value
@@ -593,34 +576,44 @@ def _reshaped(context: Context, value: Value, shape: Shape, at: Position) -> Val
     return context.graph.operation(RESHAPE, (value,), shape, at, options)
 
 
-def _picked_entries(
+def _entries(
     context: Context, shape: Shape, index: tuple[Node, ...], at: Position
-) -> list[SubscriptEntry]:
-    """The entries of an index, with `...` expanded and masks turned into places."""
+) -> Iterator[tuple[Entry, int, Shape]]:
+    """The entries of an index without `...`: places, of how many axes, and the shape they give."""
     rests = [node for node in index if isinstance(node, syntax.Rest)]
     if len(rests) > 1:
         raise rests[1].at.error("'...' stands twice in one index", "write ':' for a single axis")
     read = [(node, _read(context, node)) for node in index]
-    used = sum(_axes_of(entry) for _, entry in read)
-    if used > len(shape):
-        wrong = shapes.too_many_indices(used, shape)
+    counts = [_axes_of(entry) for _, entry in read]
+    if sum(counts) > len(shape):
+        wrong = shapes.too_many_indices(sum(counts), shape)
         raise at.error(str(wrong), wrong.hint)
-    entries: list[SubscriptEntry] = []
+    arrays = [place for place, (_, entry) in enumerate(read) if isinstance(entry, Value)]
+    if len(arrays) > 1:
+        raise index[0].at.error(
+            "several arrays of indices stand in one index",
+            "rows and columns go one after the other, x[[0, 2]][:, [1, 3]]; single elements are "
+            "listed, [x[0, 1], x[2, 3]]",
+        )
+    picked = [place for place, (_, entry) in enumerate(read) if isinstance(entry, int | Value)]
+    if arrays and len(picked) != picked[-1] - picked[0] + 1:  # numpy moves the axis to the front
+        raise index[0].at.error(
+            "a number and an array of indices are not next to each other in one index",
+            "index one after the other: x[0][:, [0, 2]]",
+        )
     axis = 0
-    for node, entry in read:
-        if isinstance(entry, Value):
-            own = shape[axis : axis + _axes_of(entry)]
-            entries.append(_places(entry, own, node))
-        elif isinstance(node, syntax.Rest):
-            entries += [slice(None)] * (len(shape) - used)
-            axis += len(shape) - used
+    for (node, entry), count in zip(read, counts, strict=True):
+        if isinstance(node, syntax.Rest):
+            rest = len(shape) - sum(counts)
+            yield from [(slice(None), 1, ())] * rest
+            axis += rest
+        elif isinstance(entry, Value):
+            yield _places(entry, shape[axis : axis + count], node)
         else:
-            if context.formula and entry is not None and axis < len(shape):
+            if context.formula and entry is not None:
                 _refuse_outside(entry, shape[axis], node)
-            entries.append(entry)
-        axis += _axes_of(entry)
-    _check_order(entries, index)
-    return entries
+            yield entry, count, ()
+        axis += count
 
 
 def _refuse_outside(entry: int | slice, length: int, node: Node) -> None:
@@ -638,23 +631,6 @@ def _refuse_outside(entry: int | slice, length: int, node: Node) -> None:
     if first < 0 or last < 0 or (last > length and first < last):
         message = f"the formula counts elements {first + 1} to {last}, and there are {length}"
         raise node.at.error(message, "count to what the model has")
-
-
-def _check_order(entries: Sequence[SubscriptEntry], index: tuple[Node, ...]) -> None:
-    """Refuse more than one array, and an array whose axis numpy would move to the front."""
-    arrays = [at for at, entry in enumerate(entries) if isinstance(entry, AdvancedIndex)]
-    if len(arrays) > 1:
-        raise index[0].at.error(
-            "several arrays of indices stand in one index",
-            "rows and columns go one after the other, x[[0, 2]][:, [1, 3]]; single elements are "
-            "listed, [x[0, 1], x[2, 3]]",
-        )
-    picked = [at for at, entry in enumerate(entries) if isinstance(entry, int | AdvancedIndex)]
-    if arrays and len(picked) != picked[-1] - picked[0] + 1:
-        raise index[0].at.error(
-            "a number and an array of indices are not next to each other in one index",
-            "index one after the other: x[0][:, [0, 2]]",
-        )
 
 
 def _read(context: Context, node: Node) -> int | slice | Value | None:
@@ -721,8 +697,8 @@ def _index(number: float, node: Node) -> int:
     return int(max(-(2.0**62), min(number, 2.0**62)))
 
 
-def _places(value: Value, own: Shape, node: Node) -> AdvancedIndex:
-    """The places that an array of indices, or a mask, picks."""
+def _places(value: Value, own: Shape, node: Node) -> tuple[NDArray[np.intp], int, Shape]:
+    """The places that an array of indices, or a mask, picks; of how many axes; and their shape."""
     if value.constant.size > MOST_PLACES:
         raise node.at.error(
             f"an index has at most {MOST_PLACES:,} entries, and this has {value.constant.size:,}",
@@ -735,12 +711,11 @@ def _places(value: Value, own: Shape, node: Node) -> AdvancedIndex:
                 f"these truths are {describe(array.shape)}, and stand for {describe(own)}",
                 "a fixed condition in brackets has the shape of what it picks from",
             )
-        picked = tuple(int(place) for place in np.flatnonzero(array))
-        return AdvancedIndex(len(own), picked, (len(picked),))
-    (length,) = own
+        picked = np.flatnonzero(array)
+        return picked, len(own), picked.shape
     places = [_index(float(number), node) for number in array.ravel()]
     for place in places:
-        if not -length <= place < length:
-            wrong = shapes.out_of_range(place, length)
+        if not -own[0] <= place < own[0]:
+            wrong = shapes.out_of_range(place, own[0])
             raise node.at.error(str(wrong), wrong.hint)
-    return AdvancedIndex(1, tuple(place % length for place in places), array.shape)
+    return np.array(places, dtype=np.intp) % own[0], 1, array.shape

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 
 from dropcheck.claims.registry import Sample
@@ -278,19 +279,17 @@ def _matmul_shape(node: syntax.Binary, left: Shape, right: Shape) -> Shape:
 
 
 def _that_fits(node: syntax.Binary, left: Shape, right: Shape) -> str | None:
-    if len(right) > 1 and _fits(left, shapes.transpose(right)):
-        return f"write {_factor(node.left, 'a')} @ {_transposed(node.right, 'b')}"
-    if len(left) > 1 and _fits(shapes.transpose(left), right):
-        return f"write {_transposed(node.left, 'a')} @ {_factor(node.right, 'b')}"
+    """The product of the same matrices that is one, with one side transposed."""
+    a, b = _factor(node.left, "a"), _factor(node.right, "b")
+    for matrix, shapes_of, text in (
+        (right, (left, right[::-1]), f"{a} @ {b}.T"),
+        (left, (left[::-1], right), f"{a}.T @ {b}"),
+    ):
+        with suppress(ShapeError):
+            shapes.matmul(*shapes_of)
+            if len(matrix) == 2:
+                return f"write {text.replace('.T.T', '')}"
     return None
-
-
-def _fits(left: Shape, right: Shape) -> bool:
-    try:
-        shapes.matmul(left, right)
-    except ShapeError:
-        return False
-    return True
 
 
 def _transpose_shape(base: Node, shape: Shape) -> Shape:
@@ -306,13 +305,6 @@ def _transpose_shape(base: Node, shape: Shape) -> Shape:
                 f"outer({x}, {x}) has every product"
             )
         raise ShapeError(str(error), hint) from None
-
-
-def _transposed(node: Node, short: str) -> str:
-    """The text of a transpose; the transpose of a transpose is the factor itself."""
-    if isinstance(node, syntax.Transpose):
-        return _factor(node.base, short)
-    return f"{_factor(node, short)}.T"
 
 
 def _factor(node: Node, short: str) -> str:

@@ -106,22 +106,18 @@ def _quantity(context: Context, node: Node) -> Value:
             "an operator on the law stands beside '~'",
             "'~' speaks of the law of a random quantity, and E(…) is a number: compare it by '=='",
         )
-    _refuse_size(node, value)
+    shape = list(value.shape)
+    if 0 in shape:
+        raise node.at.error(f"this has no elements, its shape is {shape}")
+    if math.prod(shape) > MOST_ENTRIES:
+        raise node.at.error(
+            f"a statement about laws speaks of every entry, at most {MOST_ENTRIES}, and this has "
+            f"shape {shape}",
+            "draw a smaller shape, or pick entries: x[0], x[:8]",
+        )
     if value.suspect is not None:
         raise value.suspect.at.error(value.suspect.message, about=About.TEXT)
     return value
-
-
-def _refuse_size(node: Node, value: Value) -> None:
-    size = math.prod(value.shape)
-    if size == 0:
-        raise node.at.error(f"this has no elements, its shape is {list(value.shape)}")
-    if size > MOST_ENTRIES:
-        raise node.at.error(
-            f"a statement about laws speaks of every entry, at most {MOST_ENTRIES}, and this has "
-            f"shape {list(value.shape)}",
-            "draw a smaller shape, or pick entries: x[0], x[:8]",
-        )
 
 
 def _follows(context: Context, quantity: Value, node: Node) -> LawClaim:
@@ -256,18 +252,14 @@ def check_range(statement: Statement, operands: Sequence[Value]) -> None:
     """
     if len(statement.operands) != 3:
         return
-    for low, high in zip(operands[::3], operands[2::3], strict=True):
-        _check_ends(statement, low.known, high.known)
-
-
-def _check_ends(statement: Statement, low: object, high: object) -> None:
-    if statement.operators[0].startswith(">"):
-        low, high = high, low
-    if isinstance(low, float) and isinstance(high, float) and low > high:
-        raise statement.at.error(
-            f"this range is empty: its lower end {low:.12g} is above its upper end {high:.12g}",
-            "write the smaller number on the side of the smaller end",
-        )
+    for ends in zip(operands[::3], operands[2::3], strict=True):
+        falling = statement.operators[0].startswith(">")
+        low, high = (one.known for one in (ends[::-1] if falling else ends))
+        if isinstance(low, float) and isinstance(high, float) and low > high:
+            raise statement.at.error(
+                f"this range is empty: its lower end {low:.12g} is above its upper end {high:.12g}",
+                "write the smaller number on the side of the smaller end",
+            )
 
 
 def check_tolerance(claim: Claim, statement: Statement, operands: Sequence[Value]) -> None:
