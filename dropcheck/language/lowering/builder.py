@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
@@ -69,7 +69,7 @@ class GraphBuilder:
         self._memory = memory
         self._most_elements = most_elements(memory)
         self._known: dict[tuple[Any, ...], graph.Value] = {}
-        self._drawn = _Spent(graph.MOST_WORK, "one draw of this claim")
+        self.drawn = _Spent(graph.MOST_WORK, "one draw of this claim")
         self._fixed = _Spent(graph.MOST_FIXED_WORK, "what is fixed in this claim")
         self._postpone = postpone
         self._checked_work = 0.0  # nanoseconds spent on fixed arrays by a check
@@ -146,7 +146,7 @@ class GraphBuilder:
         if not estimated:
             held = 0 if function.view else math.prod(shape)
             work = function.cost(shape, [value.shape for value in values])
-            self._spend(self._drawn if random else self._fixed, held, work, at)
+            self._spend(self.drawn if random else self._fixed, held, work, at)
         array = None
         thawed_options = {name: graph.thawed(value) for name, value in options}
         now = fixed and not random and not estimated
@@ -216,7 +216,7 @@ class GraphBuilder:
     def spend_draw(self, law: Law | None, shape: Shape, name: Name) -> None:
         """Count the cost of an array of draws; refuse it if it is too much."""
         self._check_size(shape, name.at, f"{name.name!r}")
-        self._spend(self._drawn, math.prod(shape), graph.draw_cost(law, shape), name.at)
+        self._spend(self.drawn, math.prod(shape), graph.draw_cost(law, shape), name.at)
 
     def _spend(self, spent: _Spent, count: int, nanoseconds: float, at: Position) -> None:
         if spent.elements > self._most_elements or spent.work > spent.most_work:
@@ -448,42 +448,27 @@ class Scope:
         raise DropcheckError(Problem(message, place, hint))
 
 
+@dataclass(slots=True)
 class Slots:
-    """The slots of a claim's file, the code under test, and the calls of slots so far.
+    """The slots of a claim's file, the code under test, and the calls of slots so far."""
 
-    Args:
-        known: the slots by name.
-        define: makes the value of a call of a slot, or of a draw from one.
-        column: the code under test; None if the slots' own mathematics is used.
-        dtype: the number format in which the code computes; None for float64.
-        given: names of the model that are passed to code; their values are rounded to the format.
-        single: whether each draw is one call, unless the slot says that the draws of one call are
-            independent. Statements that count draws need this.
-    """
-
-    def __init__(
-        self,
-        known: Mapping[str, Slot] | None = None,
-        define: DefineCall | None = None,
-        column: Column | None = None,
-        dtype: str | None = None,
-        given: frozenset[str] = frozenset(),
-        single: bool = False,
-    ) -> None:
-        self.known = known or {}
-        self.single = single
-        self.define = define
-        self.column = column
-        self.dtype = dtype
-        self.given = given
-        # the last call by slot and arguments: its gradient needs the same random numbers
-        self.made: dict[tuple[object, ...], Any] = {}
-        self.calls = 0
-        # by id of a call of code, the slot's own mathematics of what it gives
-        self.models: dict[int, Value] = {}
-        self.axes: dict[str, tuple[str, ...]] = {}  # the names of the axes of the model's names
-        self.formats: dict[str, str] = {}  # parameters that are number formats
-        self.within = ""  # the call whose lines are being lowered
+    known: Mapping[str, Slot] = field(default_factory=dict)
+    # makes the value of a call of a slot, or of a draw from one
+    define: DefineCall | None = None
+    column: Column | None = None  # the code under test; None: the slots' own mathematics is used
+    dtype: str | None = None  # in which the code computes; None for float64
+    given: frozenset[str] = frozenset()  # names that are passed to code: rounded to the format
+    # whether each draw is one call, unless a slot says that the draws of one call are independent,
+    # as statements that count draws need
+    single: bool = False
+    # the last call by slot and arguments: its gradient needs the same random numbers
+    made: dict[tuple[object, ...], Any] = field(default_factory=dict)
+    calls: int = 0
+    # by id of a call of code, the slot's own mathematics of what it gives
+    models: dict[int, Value] = field(default_factory=dict)
+    axes: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of names: those of their axes
+    formats: dict[str, str] = field(default_factory=dict)  # parameters that are number formats
+    within: str = ""  # the call whose lines are being lowered
 
     @property
     def rounds(self) -> bool:
@@ -506,43 +491,36 @@ class Slots:
         return None if self.column is None else self.column.code.get(slot)
 
 
+@dataclass(slots=True)
 class Context:
     """The graph of a case so far, its names, and notes on what the user may not have meant.
 
-    Args:
-        lower: lowers an expression in this context. It is passed in, so that modules that lower
-            parts of an expression do not import the module that lowers all of it.
-        memory: bytes that one draw may take, together with all fixed values.
-        postpone: leave large fixed arrays, and what is computed from them, to a run.
-        slots: the slots of the claim.
+    `lower_node` lowers an expression in this context. It is passed in, so that modules that lower
+    parts of an expression do not import the module that lowers all of it.
     """
 
-    def __init__(
-        self,
-        lower: Callable[[Context, Node], Value],
-        memory: int = DEFAULT_MEMORY,
-        postpone: bool = False,
-        slots: Slots | None = None,
-    ) -> None:
-        self._lower, self._memory = lower, memory
-        self.slots = slots or Slots()
-        self.graph = GraphBuilder(memory, postpone)
-        self.scope = Scope()
-        self.notes: list[Problem] = []
-        # the current step of each enclosing loop, the outermost first
-        self.steps: tuple[int, ...] = ()
-        self.looped = 0  # nodes in lines of loops that are lowered so far
-        self.collected: set[int] = set()  # ids of arrays that hold a name's values at all steps
-        self.noted_axes = False  # whether a reduction over all axes was noted
-        self._drawn: set[str] = set()
-        self.origins: dict[int, Array] = {}  # by id of a value that moves elements: their places
-        self.formula = False  # whether a formula is lowered: indices beyond an array are errors
-        # whether the statement is that an event is certain: then all entries are one event
-        self.certain = False
+    lower_node: Callable[[Context, Node], Value]
+    memory: int = DEFAULT_MEMORY  # bytes that one draw may take, with all fixed values
+    postpone: bool = False  # leave large fixed arrays, and what needs them, to a run
+    slots: Slots = field(default_factory=Slots)
+    graph: GraphBuilder = field(init=False)
+    scope: Scope = field(default_factory=Scope)
+    notes: list[Problem] = field(default_factory=list)
+    steps: tuple[int, ...] = ()  # the current step of each enclosing loop, the outermost first
+    looped: int = 0  # nodes in lines of loops that are lowered so far
+    collected: set[int] = field(default_factory=set)  # ids of arrays of values at all steps
+    noted_axes: bool = False  # whether a reduction over all axes was noted
+    drawn: set[str] = field(default_factory=set)
+    origins: dict[int, Array] = field(default_factory=dict)  # of values that move elements, by id
+    formula: bool = False  # whether a formula is lowered: indices beyond an array are errors
+    certain: bool = False  # the statement says that an event is certain: all entries are one event
+
+    def __post_init__(self) -> None:
+        self.graph = GraphBuilder(self.memory, self.postpone)
 
     def apart(self) -> Context:
         """A context with a graph of its own, to lower something for its shape only."""
-        return Context(self._lower, self._memory, slots=self.slots)
+        return Context(self.lower_node, self.memory, slots=self.slots)
 
     def lower(self, node: Node) -> Value:
         """The value of an expression.
@@ -550,7 +528,7 @@ class Context:
         Raises:
             DropcheckError: it breaks a rule of the language; the error points at the part.
         """
-        return self._lower(self, node)
+        return self.lower_node(self, node)
 
     def draw_name(self, name: Name) -> Name:
         """The name of a draw; in a loop, it includes the step: x[3]."""
@@ -558,9 +536,9 @@ class Context:
             return name
         step = f"[{', '.join(map(str, self.steps))}]" if self.steps else ""
         written = f"{self.slots.within}{name.name}{step}"
-        while written in self._drawn:  # by another loop, or by another line
+        while written in self.drawn:  # by another loop, or by another line
             written += "'"
-        self._drawn.add(written)
+        self.drawn.add(written)
         return Name(name.at, written)
 
     def lower_fixed(self, node: Node, message: str, hint: str) -> Value:

@@ -396,24 +396,13 @@ def _of_a_matrix(nodes: Sequence[Node], values: Sequence[Value]) -> str | None:
     """A hint if a matrix is compared with an operator that gives no matrix."""
     if not any(len(one.shape) == 2 and one.shape[0] == one.shape[1] for one in values):
         return None
-    pairs = zip(nodes, values, strict=True)
-    calls = ((one, value.shape) for one, value in pairs if isinstance(one, Call))
-    node, shape = next((one for one in calls if one[0].name in OPERATORS), (None, ()))
-    if node is None or len(shape) > 1 or not node.arguments:
-        return None
-    name, operands = node.name, [unparse(one) for one in node.arguments]
-    if OPERATORS[name].of_pairs:
-        if len(set(operands)) == 1:
-            return f"write {name}({operands[0]}) for the matrix of all pairs of elements"
-        if not shape:
-            pair = ", ".join(operands)
-            return f"write {name}([{pair}]) for the matrix, or claim one entry: {name}({pair})"
-        entry = f"{name}({operands[0]}[0], {operands[1]}[1])"
-        return f"{name} of two vectors pairs element by element: claim one entry, such as {entry}"
-    if not shape:
-        return f"{name}({', '.join(operands)}) is one number: claim a number of it"
-    matrices = " or ".join(f"{one}({operands[0]})" for one in OPERATORS if OPERATORS[one].of_pairs)
-    return f"the matrix of all pairs of elements is {matrices}"
+    for node, value in zip(nodes, values, strict=True):
+        if isinstance(node, Call) and node.name in OPERATORS and len(value.shape) < 2:
+            pairs = " or ".join(f"{name}(x)" for name, one in OPERATORS.items() if one.of_pairs)
+            return (
+                f"the matrix of all pairs of elements of a vector x is {pairs}; or claim an entry"
+            )
+    return None
 
 
 def _lowered_sides(context: Context, nodes: Sequence[Node]) -> list[Value]:
