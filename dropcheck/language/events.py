@@ -177,17 +177,16 @@ def _has_no_atoms(value: Value, below: Sequence[bool]) -> bool:
         if function in (ADD, SUBTRACT):
             return any(below)
         pairs = zip(inputs, below, strict=True)
-        return all(apart if one.random else _is_never_0(one) for one, apart in pairs)
+        return all(
+            apart if one.random else one.constant is not None and np.all(number(one.constant) != 0)
+            for one, apart in pairs
+        )
     if function in (SUM, MEAN):
         return inputs[0].kind == Kind.DRAW and math.prod(inputs[0].shape) > 0 and below[0]
     one_draw = len(inputs) == 1 and function.name in _STRICT
     moved = function.rearranges or function.view or (function.picks and not inputs[1:])
     to_a_power = function is POWER and inputs[1].known not in (None, 0.0)
     return (one_draw or moved or function is NEGATIVE or to_a_power) and below[0]
-
-
-def _is_never_0(fixed: Value) -> bool:
-    return fixed.constant is not None and bool(np.all(np.asarray(fixed.constant) != 0))
 
 
 def _continuous_draw(value: Value) -> bool:

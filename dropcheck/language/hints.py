@@ -485,10 +485,6 @@ LIKELY: Table = (
 # ---- lines of a model that are refused -----------------------------------------------------------
 
 
-def _shape_last(found: re.Match[str]) -> str:
-    return f"the shape of a draw follows its law: {found[1]} ~ {found[3]}{found[2]}"
-
-
 def _with_element(found: re.Match[str]) -> str:
     """What to write for `word[i] = a`."""
     word, index, value = found.group("word", "index", "value")
@@ -525,7 +521,8 @@ LINES: Table = (
      "{0!r} cannot be defined: the language has no functions of one's own", NO_FUNCTIONS),
     (r"^\s*(?P<word>[^\W\d]\w*)(?P<at>\[)(?P<index>[^\]]*)\]\s*=(?!=)\s*(?P<value>.*?)\s*$",
      "an element of an array cannot be given a value", _with_element),
-    (r"^\s*(?P<at>\w+)\s*(\[[\w, ]+\])\s*~\s*(.{1,60}\))\s*$", _LINE, _shape_last),
+    (r"^\s*(?P<at>\w+)\s*(\[[\w, ]+\])\s*~\s*(.{1,60}\))\s*$", _LINE,
+     "the shape of a draw follows its law: {0} ~ {2}{1}"),
     (r"^\s*([(\[])[\w, ]+[)\]]\s*(?:~|=(?!=))", _LINE,
      "names stand without brackets: x, y ~ normal(0, 1)"),
     (r"^[^(\[{~=]*?(:=|<-)", "{0!r} is not part of the language",

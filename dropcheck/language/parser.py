@@ -230,12 +230,8 @@ class IndentedBlock:
     first: int
     rows: list[str]
     loop: bool
+    blanks: str  # what stands before its first word
     body: list[IndentedBlock] = field(default_factory=list)
-
-    @property
-    def blanks(self) -> str:
-        """What stands before its first word."""
-        return self.rows[0][: len(self.rows[0]) - len(self.rows[0].lstrip())]
 
     @property
     def ends_in_colon(self) -> bool:
@@ -255,12 +251,19 @@ def blocks_of_lines(
     roots: list[IndentedBlock] = []
     errors: list[DropcheckError] = []
     opened: list[IndentedBlock] = []  # loops whose bodies are not complete
-    for first, rows in groups:
-        block = IndentedBlock(first, rows, _LOOP.match(rows[0]) is not None)
-        at = Position(source, first, len(block.blanks))
-        while opened and len(block.blanks) <= len(opened[-1].blanks):
-            opened.pop()
-        if opened and (wrong := _wrong_indentation(opened[-1], block.blanks)) is not None:
+    for first, rows in [*groups, (0, [""])]:
+        blanks = rows[0][: len(rows[0]) - len(rows[0].lstrip())]
+        while opened and len(blanks) <= len(opened[-1].blanks):
+            empty = opened.pop()
+            if not empty.body and empty.ends_in_colon:
+                at = Position(source, empty.first, len(empty.blanks))
+                hint = "indent at least one line below it, under 'model: |'"
+                errors.append(at.error("this loop has no body", hint))
+        if not rows[0]:
+            break
+        block = IndentedBlock(first, rows, _LOOP.match(rows[0]) is not None, blanks)
+        at = Position(source, first, len(blanks))
+        if opened and (wrong := _wrong_indentation(opened[-1], blanks)) is not None:
             errors.append(at.error(*wrong))
         (opened[-1].body if opened else roots).append(block)
         if block.loop:
@@ -268,20 +271,7 @@ def blocks_of_lines(
                 message = f"loops stand within one another deeper than {DEEPEST_LOOPS} levels"
                 return roots, [*errors, at.error(message, "draw arrays in place of inner loops")]
             opened.append(block)
-    errors += (
-        Position(source, one.first, len(one.blanks)).error(
-            "this loop has no body", "indent at least one line below it, under 'model: |'"
-        )
-        for one in _all_blocks(roots)
-        if one.loop and not one.body and one.ends_in_colon
-    )
     return roots, errors
-
-
-def _all_blocks(blocks: list[IndentedBlock]) -> Iterator[IndentedBlock]:
-    for one in blocks:
-        yield one
-        yield from _all_blocks(one.body)
 
 
 def _wrong_indentation(loop: IndentedBlock, blanks: str) -> tuple[str, str] | None:
@@ -1031,18 +1021,6 @@ def _second_definition(line: str, start: int) -> int | None:
     return None
 
 
-# Python warns of digits that run into a word, as in 1or 2.
-_WARNED_OF = re.compile(r"[\d.][^\W\d]")
-
-
-def _parse(text: str) -> ast.Expression:
-    if not _WARNED_OF.search(text):
-        return ast.parse(text, mode="eval")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it is about Python code
-        return ast.parse(text, mode="eval")
-
-
 def _parse_lines(source: SourceText, first: int, lines: list[str]) -> Node:
     """Parse lines that hold one expression; `first` is the number of the first line."""
     # In brackets, an expression may run over several lines.
@@ -1050,7 +1028,9 @@ def _parse_lines(source: SourceText, first: int, lines: list[str]) -> Node:
     if not text[2:-2].strip():
         raise Position(source, first, 0).error("an expression is missing here", "write one")
     try:
-        tree = _parse(text)
+        with warnings.catch_warnings():  # of digits that run into a word, as in 1or 2
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text, mode="eval")
     except SyntaxError as error:
         raise syntax_error(source, first, lines, error) from None
     except (RecursionError, MemoryError, ValueError):

@@ -69,7 +69,12 @@ def call(context: Context, node: Call) -> Value:
     if function is ROUND and len(node.arguments) == 2:
         return _rounded(context, *node.arguments)
     if function is None:
-        raise _name_called(node) if node.name in context.scope else unknown_function(node)
+        if node.name not in context.scope:
+            raise unknown_function(node)
+        raise node.at.error(
+            f"{node.name!r} is no function: it has a value",
+            f"write {node.name}[…] for an element, and {node.name} * (…) for a product",
+        )
     return _function(context, function, node)
 
 
@@ -109,14 +114,6 @@ def unknown_function(node: Call) -> DropcheckError:
         )
     hint = notation_hint(node.name, node.at) or function_hint(node.name)
     return node.at.error(f"{node.name!r} is not a function of the language", hint)
-
-
-def _name_called(node: Call) -> DropcheckError:
-    """The error for a call of a name of the model."""
-    return node.at.error(
-        f"{node.name!r} is no function: it has a value",
-        f"write {node.name}[…] for an element, and {node.name} * (…) for a product",
-    )
 
 
 def _function(context: Context, function: Function, node: Call) -> Value:

@@ -43,7 +43,6 @@ from dropcheck.language.syntax import (
     walk,
 )
 from dropcheck.vocabulary import shapes, special
-from dropcheck.vocabulary.function import Function, Kernel
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.functions.elementwise import ARITHMETIC_SIGNS
 from dropcheck.vocabulary.law import (
@@ -78,7 +77,8 @@ def draw(context: Context, node: Node, name: Name) -> Value:
     Raises:
         DropcheckError: this is not a law, or its arguments or its shape are wrong.
     """
-    sampler = _sampler(context, node)
+    base = node.base if isinstance(node, Subscript) else node
+    sampler = base if isinstance(base, Call) and base.name in context.slots.known else None
     if sampler is not None and context.slots.define is not None:
         index = node.index if isinstance(node, Subscript) else ()
         size, names = _dimensions(context, index), names_of_lengths(context, index)
@@ -113,28 +113,29 @@ def draw(context: Context, node: Node, name: Name) -> Value:
     )
 
 
-def _sampler(context: Context, node: Node) -> Call | None:
-    """The call right of '~', if it is the call of a slot."""
-    base = node.base if isinstance(node, Subscript) else node
-    return base if isinstance(base, Call) and base.name in context.slots.known else None
-
-
 def sampled(context: Context, name: Name, sample: Sample) -> Value:
     """A draw from code; only its shape is known."""
-    shape = sample.shapes[name.name]
-    context.graph.spend_draw(None, shape, name)
     asked = CodeRequest(draws=1, shapes=(), dtype=None, modes=frozenset())
     call = CodeCall(
         slot=sample.slot, code=sample.code, asked=asked, tag=SAMPLE, mode=name.name, draws=True
     )
+    return of_code(context, call, (), sample.shapes[name.name], name).called(name.name)
+
+
+def of_code(
+    context: Context, call: CodeCall, values: Sequence[Value], shape: Shape, name: Name
+) -> Value:
+    """A value that code gives; only its shape is known."""
+    context.graph.spend_draw(None, shape, name)
     return Value(
         kind=Kind.DRAW,
-        operation=SAMPLE,
+        operation=SAMPLE if call.tag == SAMPLE else name.name,
         shape=shape,
         at=name.at,
-        name=name.name,
+        inputs=tuple(values),
         random=True,
-        sources=Sources([SAMPLE]),
+        sources=Sources([call.tag]) | joined_sources(values),
+        suspect=next((value.suspect for value in values if value.suspect), None),
         call=call,
     )
 
@@ -332,20 +333,14 @@ def _about(law: Law) -> str:
 _AT_ALL_POINTS = (Values.NUMBERS, Values.WHOLE, Values.TRUTHS)
 
 
-def _kernels() -> dict[str, Function]:
-    """The functions of the language, by the names of their ufuncs in numpy or scipy."""
-    functions = [*FUNCTIONS.values(), *ARITHMETIC_SIGNS]
-    numpys = {name: one for one in functions if (name := _ufunc_name(one.kernel)) is not None}
-    scipys = {one.kernel.name: one for one in functions if isinstance(one.kernel, Special)}
-    return {**scipys, **numpys}
-
-
-def _ufunc_name(kernel: Kernel) -> str | None:
-    name = getattr(kernel, "__name__", "")  # also our own `power`, which computes the same
-    return name if isinstance(getattr(np, name, None), np.ufunc) else None
-
-
-_KERNELS = _kernels()
+_FUNCTIONS = (*FUNCTIONS.values(), *ARITHMETIC_SIGNS)
+# The functions of the language, by the names of their ufuncs in scipy or numpy; our own `power`
+# computes what numpy's does.
+_KERNELS = {one.kernel.name: one for one in _FUNCTIONS if isinstance(one.kernel, Special)} | {
+    name: one
+    for one in _FUNCTIONS
+    if isinstance(getattr(np, name := getattr(one.kernel, "__name__", ""), None), np.ufunc)
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

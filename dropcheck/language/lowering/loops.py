@@ -13,7 +13,7 @@ from functools import partial
 
 from dropcheck.claims.registry import BATCH, CALL, SEED, CodeRequest, Slot, SourceText
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.language.graph import CodeCall, Kind, Sources, Value, joined_sources
+from dropcheck.language.graph import CodeCall, Value, joined_sources
 from dropcheck.language.lowering.builder import (
     Context,
     Later,
@@ -22,7 +22,7 @@ from dropcheck.language.lowering.builder import (
     axis_names,
     rounded_for_code,
 )
-from dropcheck.language.lowering.draws import draw
+from dropcheck.language.lowering.draws import draw, of_code
 from dropcheck.language.lowering.lower import define_line
 from dropcheck.language.parser import parse_expression, parse_model
 from dropcheck.language.syntax import (
@@ -305,9 +305,9 @@ def define_call(context: Context, node: Call, size: Shape | None, names: tuple[s
     draws = not like.sources <= joined_sources(values)
     call = CodeCall(slot=slot, code=code, asked=asked, tag=tag, mode=mode, draws=draws)
     shape = values[0].shape if mode == GRAD else given.shape
-    called = _called(context, node, call, values, shape)
+    value = of_code(context, call, values, shape, Name(node.at, node.name))
     context.slots.models[id(call)] = like
-    return called
+    return value
 
 
 def _check_use(slot: Slot, node: Call, mode: str, *, drawn: bool) -> None:
@@ -390,24 +390,6 @@ def _part(context: Context, slot: Slot, scope: Scope, mode: str, node: Call) -> 
 
 
 # ---- the code ------------------------------------------------------------------------------------
-
-
-def _called(
-    context: Context, node: Call, call: CodeCall, values: Sequence[Value], shape: Shape
-) -> Value:
-    """A value that code gives; only its shape is known."""
-    context.graph.spend_draw(None, shape, Name(node.at, node.name))
-    return Value(
-        kind=Kind.DRAW,
-        operation=node.name,
-        shape=shape,
-        at=node.at,
-        inputs=tuple(values),
-        random=True,
-        sources=Sources([call.tag]) | joined_sources(values),
-        suspect=next((value.suspect for value in values if value.suspect), None),
-        call=call,
-    )
 
 
 def _asked(

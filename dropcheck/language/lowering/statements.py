@@ -216,22 +216,17 @@ def _axes(
     axes: list[int] = []
     for one in listed:
         if not isinstance(one, float) or one != int(one) or not -len(shape) <= one < len(shape):
+            named = [name for name in names if name]
+            beside = f", and by name {', '.join(named)}" if named else ""
+            known_axes = f"its axes are {list(range(len(shape)))}{beside}"
             raise node.at.error(
                 f"{OVER_KEY!r} names axes of a quantity of shape {list(shape)}",
-                _known_axes(shape, names),
+                known_axes if shape else "a number has none",
             )
         axes.append(int(one) % len(shape))
     if math.prod(shape[axis] for axis in set(axes)) < 2:
         raise node.at.error(f"along these axes a quantity of shape {list(shape)} has one entry")
     return tuple(sorted(set(axes)))
-
-
-def _known_axes(shape: Sequence[int], names: Sequence[str]) -> str:
-    if not shape:
-        return "a number has none"
-    named = [name for name in names if name]
-    beside = f", and by name {', '.join(named)}" if named else ""
-    return f"its axes are {list(range(len(shape)))}{beside}"
 
 
 # ---- statement checks ----------------------------------------------------------------------------
