@@ -394,9 +394,7 @@ def _of_a_matrix(nodes: Sequence[Node], values: Sequence[Value]) -> str | None:
     for node, value in zip(nodes, values, strict=True):
         if isinstance(node, Call) and node.name in OPERATORS and len(value.shape) < 2:
             pairs = " or ".join(f"{name}(x)" for name, one in OPERATORS.items() if one.of_pairs)
-            return (
-                f"the matrix of all pairs of elements of a vector x is {pairs}; or claim an entry"
-            )
+            return f"the matrix of all pairs is {pairs} of a vector, x = [y, z]; or claim an entry"
     return None
 
 
