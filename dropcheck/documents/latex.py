@@ -19,7 +19,6 @@ from dropcheck.claims.registry import SourceText
 from dropcheck.errors import DropcheckError
 from dropcheck.language import syntax
 from dropcheck.language.hints import name_hint, slip_of
-from dropcheck.language.lowering.axes import axes_of
 from dropcheck.language.parser import parse_expression
 from dropcheck.language.printing import unparse, unparse_statement
 from dropcheck.language.syntax import Binary, Call, Name, Negative, Node, Number, Position
@@ -51,6 +50,7 @@ from dropcheck.vocabulary.latex_words import (
     TOTALS,
 )
 from dropcheck.vocabulary.operators import OPERATORS, hint_for
+from dropcheck.vocabulary.shapes import ShapeError, ShapeRule, matmul
 
 _LAST = re.compile(r"(?:[\s.,;$]|\\[,;: ])+\Z")
 
@@ -1128,3 +1128,72 @@ def elementwise(
     refuse_mixed(syntax.children(node), column, axes)
     below = [elementwise(one, part, column, axes, within=within) for one in syntax.children(node)]
     return syntax.rebuilt(node, below)
+
+
+# ---- numbers of axes -----------------------------------------------------------------------------
+#
+# How many axes an expression has, from the numbers of axes of its names.
+
+
+# an index of this kind adds an axis, or stands for several
+_OTHER_INDICES = (syntax.NewAxis, syntax.Rest, syntax.ArrayLiteral, syntax.Compare, syntax.Logic)
+
+# options that change how many axes a result has
+_ALONG = frozenset({"axis", "axes", "keepdims", "n", "shape"})
+
+
+def axes_of(node: Node, axes: Mapping[str, int]) -> int | None:
+    """The number of axes of an expression; None if it is not known.
+
+    Args:
+        node: the expression.
+        axes: the numbers of axes of the names; a fixed number has none.
+
+    >>> from dropcheck.claims.registry import SourceText
+    >>> known = {"q": 1, "K": 2, "p": 0}
+    >>> [axes_of(parse_expression(SourceText.plain(text)), known) for text in
+    ...     ("q / p", "K @ q", "q @ q", "sum(K)", "E(q)", "K[0]", "K.T", "z")]
+    [1, 1, 0, 1, 0, 1, 2, None]
+    """
+    match node:
+        case Number():
+            return 0
+        case Name(name=name):
+            return axes.get(name)
+        case Negative(operand=inner) | syntax.Transpose(base=inner):
+            return axes_of(inner, axes)
+        case Binary(operator="@", left=left, right=right):
+            return _by(
+                lambda shapes, _: matmul(*shapes), (axes_of(left, axes), axes_of(right, axes))
+            )
+        case Call(name=name, arguments=arguments, keywords=keywords):
+            if name in OPERATORS:
+                return 0
+            if name == PLACES_NAME:
+                return 1
+            if name not in FUNCTIONS or not _ALONG.isdisjoint(dict(keywords)):
+                return None
+            return _by(FUNCTIONS[name].shape, tuple(axes_of(one, axes) for one in arguments))
+        case syntax.ArrayLiteral(items=items):
+            of_item = axes_of(items[0], axes) if items else 0
+            return None if of_item is None else of_item + 1
+        case syntax.Subscript(base=base, index=index):
+            of_base = axes_of(base, axes)
+            plain = not any(isinstance(one, _OTHER_INDICES) for one in index)
+            slices = sum(isinstance(one, syntax.Slice) for one in index)
+            return None if of_base is None or not plain else of_base - len(index) + slices
+        case _:
+            below = [axes_of(child, axes) for child in syntax.children(node)]
+            known = [count for count in below if count is not None]
+            return max(known, default=0) if len(known) == len(below) else None
+
+
+def _by(rule: ShapeRule, counts: tuple[int | None, ...]) -> int | None:
+    """The number of axes that a shape rule gives; all axes are taken to have length 2."""
+    known = tuple((2,) * count for count in counts if count is not None)
+    if len(known) < len(counts):
+        return None
+    try:
+        return len(rule(known, {"axis": -1.0, "keepdims": 0.0}))
+    except (ShapeError, LookupError, TypeError):
+        return None
