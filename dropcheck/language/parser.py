@@ -700,7 +700,10 @@ class _ModelReader:
         return names if len(names) == len(listed) else ()
 
     def _loop(self, block: IndentedBlock) -> Loop:
-        _refuse_other_counting(self.source, block.first, block.rows[0])
+        head = block.rows[0] if len(block.rows[0]) <= LONGEST_SHOWN else ""
+        counted = likely(COUNTED, self.source, block.first, head)
+        if counted is not None:
+            raise counted
         if not _HEADER.match(block.rows[0]):
             raise _refused_header(self.source, block.first, block.rows)
         check_signs(self.source, block.first, block.rows)
@@ -864,6 +867,7 @@ def _law_statement(source: SourceText) -> Statement | None:
 
 # ---- lines that are refused ----------------------------------------------------------------------
 
+_LINE = "a line of a model reads 'name ~ law' or 'name = expression'"
 HOW = "write for t in range(T): and the lines of its body below it, indented"
 
 _LOOP = re.compile(r"\s*for(?!\w)")
@@ -888,7 +892,7 @@ def _refused_line(source: SourceText, first: int, rows: list[str]) -> DropcheckE
     sign = _sign_of_line(row)
     if sign is None:
         hint = "'~' draws from a law, '=' gives a name to an expression"
-        return here.error("a line of a model reads 'name ~ law' or 'name = expression'", hint)
+        return here.error(_LINE, hint)
     drawn = sign.group() == FOLLOWS
     wrong = _wrong_name(row[: sign.start()], Position(source, first, 0))
     if wrong is not None:
@@ -912,7 +916,7 @@ def _refused_line(source: SourceText, first: int, rows: list[str]) -> DropcheckE
         _parse_lines(source, first, right)
     except DropcheckError as error:
         return error
-    return here.error("a line of a model reads 'name ~ law' or 'name = expression'")
+    return here.error(_LINE)
 
 
 def _refused_header(source: SourceText, first: int, rows: list[str]) -> DropcheckError:
@@ -982,13 +986,6 @@ def _wrong_name(text: str, begins: Position) -> DropcheckError | None:
             message = f"{name!r} cannot be a name" if name else "a name is missing here"
             return at.error(message, renamed(name))
     return None
-
-
-def _refuse_other_counting(source: SourceText, first: int, row: str) -> None:
-    """Refuse a loop's first line in the notation of another language; the hint has the range."""
-    counted = likely(COUNTED, source, first, row) if len(row) <= LONGEST_SHOWN else None
-    if counted is not None:
-        raise counted
 
 
 def _of_several(right_of: str) -> str:
