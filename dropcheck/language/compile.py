@@ -159,6 +159,8 @@ def parse_claim(claim: Claim) -> ParsedClaim:
         raise DropcheckError(problems)
     stated = () if claim.family is None else claim.family.statements
     beside = tuple(read(parse_statement, one.statement) for one in stated)  # reported with theirs
+    if beside:
+        statement = beside[claim.place] or statement
     return ParsedClaim(
         claim=claim,
         model=model or (),

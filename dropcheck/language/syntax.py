@@ -6,7 +6,7 @@ Two nodes are equal if they say the same, wherever they are.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -285,11 +285,16 @@ def _collect(value: object, below: list[Node]) -> None:
             _collect(one, below)
 
 
-def walk(*nodes: Node) -> Iterator[Node]:
-    """Some nodes and all nodes below them, each before its children, in the order of the text."""
+def walk(*nodes: Node, without: Container[str] = ()) -> Iterator[Node]:
+    """Some nodes and all nodes below them, each before its children, in the order of the text.
+
+    Calls of names in `without` are left out, with all below them.
+    """
     stack = list(reversed(nodes))
     while stack:
         node = stack.pop()
+        if isinstance(node, Call) and node.name in without:
+            continue
         yield node
         stack.extend(reversed(children(node)))
 

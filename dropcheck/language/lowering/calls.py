@@ -35,7 +35,7 @@ from dropcheck.language.lowering.draws import (
 )
 from dropcheck.language.lowering.entries import of_each_entry
 from dropcheck.language.printing import unparse
-from dropcheck.language.syntax import Call, Name, Node, Position, bind, children, unknown_keyword
+from dropcheck.language.syntax import Call, Name, Node, Position, bind, unknown_keyword, walk
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.function import EVERY_AXIS, TRAIN, Function, Parameter, slot_and_mode
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
@@ -442,7 +442,9 @@ def _refuse_operands(node: Call, bound: Mapping[str, Node], operands: Mapping[st
     """Refuse an operator inside an operator, and operands without elements."""
     for name, value in operands.items():
         if value.estimated:
-            raise _inner(bound[name]).at.error(
+            inner = (one for one in walk(bound[name]) if isinstance(one, Call))
+            called = next((one for one in inner if one.name in OPERATORS), bound[name])
+            raise called.at.error(
                 f"an operator stands inside the operator {node.name}",
                 "put a number or a parameter m in place of the inner one, and claim E(…) == m "
                 "separately",
@@ -482,14 +484,6 @@ def _short(node: Node) -> str:
     """An expression as it may stand in a hint."""
     text = unparse(node)
     return text if len(text) <= SHORT and text.isidentifier() else "x"
-
-
-def _inner(node: Node) -> Node:
-    """The first operator in an expression, in the order of the text, or the expression itself."""
-    if isinstance(node, Call) and node.name in OPERATORS:
-        return node
-    inner = (_inner(child) for child in children(node))
-    return next((one for one in inner if isinstance(one, Call) and one.name in OPERATORS), node)
 
 
 # ---- indexing ------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from dropcheck.language.lowering.builder import (
 from dropcheck.language.lowering.draws import check_values, own_axes, read_draw, unknown_law
 from dropcheck.language.lowering.entries import EntryIndex, entries_of_sides
 from dropcheck.language.printing import unparse
-from dropcheck.language.syntax import ArrayLiteral, Call, Name, Node, Statement, Subscript, children
+from dropcheck.language.syntax import ArrayLiteral, Call, Name, Node, Statement, Subscript, walk
 from dropcheck.results import ParameterValue
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
 from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, NEGATIVE, SUBTRACT
@@ -456,7 +456,7 @@ def _check_side(value: Value, node: Node, parameters: Mapping[str, ParameterValu
 def _outside_an_operator(context: Context, node: Node) -> DropcheckError:
     # Point at the random name, which is nearer to the mistake than the whole side.
     culprit: Node = node
-    for below in _walk_outside_operators(node):
+    for below in walk(node, without=OPERATORS):
         if isinstance(below, Name):
             try:
                 meaning = context.scope.look_up(below.name, below.at)
@@ -480,12 +480,3 @@ def _outside_an_operator(context: Context, node: Node) -> DropcheckError:
             f"speaks of the law, or E({node.name}(…))?"
         )
     return culprit.at.error(message, hint)
-
-
-def _walk_outside_operators(node: Node) -> list[Node]:
-    if isinstance(node, Call) and node.name in OPERATORS:
-        return []
-    nodes = [node]
-    for below in children(node):
-        nodes.extend(_walk_outside_operators(below))
-    return nodes
