@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TypeVar
 
-from dropcheck.claims.registry import DTYPE, Case, Claim, Sample, SourceText
+from dropcheck.claims.registry import DTYPE, Case, Claim, SourceText
 from dropcheck.claims.values import NUMBER_FORMATS, parameter_text
 from dropcheck.errors import About, DropcheckError, Location, Problem, stop_at_most
 from dropcheck.language.graph import LawClaim, Value
@@ -86,7 +86,8 @@ class ParsedClaim:
         """A parameter's name, at its place in the file."""
         if name not in self._names:
             here = self.claim.parameter_locations.get(name, self.claim.location)
-            self._names[name] = Name(_position(here, name), name)
+            at = Position(SourceText.placed(name, (0, here)), 0, 0)
+            self._names[name] = Name(at, name)
         return self._names[name]
 
     def law(self, name: str, text: str) -> Call:
@@ -216,10 +217,7 @@ def lower_case(
     """
     claim = parsed.claim
     context = context_of(parsed, parameters, memory, postpone=postpone)
-    problems: list[Problem] = []
-    define_parameters(parsed, context, parameters, problems)
-    if claim.sample is not None:
-        _define_sampled(context, claim, claim.sample, problems)
+    problems = define_names(parsed, context, parameters)
     broken = check_requires(parsed, context, parameters, problems)
     if broken:  # the errors that the condition guards against would be reported too
         raise BrokenCondition(problems)
@@ -316,37 +314,24 @@ def context_of(
     return Context(lower, memory, postpone, slots)
 
 
-def define_parameters(
-    parsed: ParsedClaim,
-    context: Context,
-    parameters: Mapping[str, ParameterValue],
-    problems: list[Problem],
-) -> None:
-    """Define the parameters of a case; append the errors to `problems`."""
-    context.scope.claim = parsed.claim
-    for name, value in parameters.items():
-        node = parsed.parameter(name)
+def define_names(
+    parsed: ParsedClaim, context: Context, parameters: Mapping[str, ParameterValue]
+) -> list[Problem]:
+    """Define the parameters of a case and the names that code draws, and return the problems."""
+    problems: list[Problem] = []
+    context.scope.claim, sample = parsed.claim, parsed.claim.sample
+    for name in (*parameters, *(() if sample is None else sample.shapes)):
+        node, value = parsed.parameter(name), parameters.get(name)
         try:
-            given: ParameterValue | Call = value
-            if isinstance(value, str) and value not in NUMBER_FORMATS:
-                given = parsed.law(name, value)
-            define_parameter(context, node, given)
+            if value is not None:
+                law = isinstance(value, str) and value not in NUMBER_FORMATS
+                define_parameter(context, node, parsed.law(name, str(value)) if law else value)
+            elif sample is not None:
+                define_sampled(context, node, sample)
         except DropcheckError as error:
             problems.extend(error.problems)
             context.scope.mark_broken([node])
-
-
-def _define_sampled(
-    context: Context, claim: Claim, sample: Sample, problems: list[Problem]
-) -> None:
-    """Define the names that code draws; append the errors to `problems`."""
-    for name in sample.shapes:
-        node = Name(_position(claim.location, name), name)
-        try:
-            define_sampled(context, node, sample)
-        except DropcheckError as error:
-            problems.extend(error.problems)
-            context.scope.mark_broken([node])
+    return problems
 
 
 def check_requires(
@@ -360,40 +345,33 @@ def check_requires(
     for node, text in zip(parsed.requires, parsed.claim.requires, strict=True):
         try:
             value = context.lower(node)
+            if value.shape != ():
+                raise node.at.error(
+                    f"a condition is one truth, and this has shape {list(value.shape)}",
+                    "reduce it with all(…) or any(…)",
+                )
         except Skipped:
             continue
         except DropcheckError as error:
             problems.extend(error.problems)
             continue
-        if value.shape != ():
-            refused = node.at.error(
-                f"a condition is one truth, and this has shape {list(value.shape)}",
-                "reduce it with all(…) or any(…)",
-            )
-            problems.extend(refused.problems)
+        known, names = value.known, names_in(node)
+        if not isinstance(known, float) or not (known == 0 or math.isnan(known)):
             continue
-        known = value.known
-        if isinstance(known, float) and (known == 0 or math.isnan(known)):
-            used = parameter_text({n: v for n, v in parameters.items() if n in names_in(node)})
-            rounds = not context.slots.given.isdisjoint(names_in(node))
-            once = f" once they are rounded to {context.slots.dtype}" if rounds else ""
-            problems.append(
-                Problem(
-                    f"{parsed.claim.entry} requires {text.text.strip()}, "
-                    + (f"and {used}" if used else "which is false of all parameters"),
-                    text.locate(0, 0),
-                    f"choose values for which it holds{once}"
-                    if used
-                    else "compare parameters in it",
-                    About.NAMED_VALUES,
-                )
+        broken = True
+        used = parameter_text({n: v for n, v in parameters.items() if n in names})
+        rounds = not context.slots.given.isdisjoint(names)
+        once = f" once they are rounded to {context.slots.dtype}" if rounds else ""
+        message = f"and {used}" if used else "which is false of all parameters"
+        problems.append(
+            Problem(
+                f"{parsed.claim.entry} requires {text.text.strip()}, {message}",
+                text.locate(0, 0),
+                f"choose values for which it holds{once}" if used else "compare parameters in it",
+                About.NAMED_VALUES,
             )
-            broken = True
+        )
     return broken
-
-
-def _position(location: Location, text: str) -> Position:
-    return Position(SourceText.placed(text, (0, location)), 0, 0)
 
 
 # ---- case graphs ---------------------------------------------------------------------------------
@@ -540,8 +518,7 @@ def axes_in(parsed: ParsedClaim, parameters: Mapping[str, ParameterValue]) -> di
         DropcheckError: with every problem of the model.
     """
     context = context_of(parsed, parameters, postpone=True)
-    problems: list[Problem] = []
-    define_parameters(parsed, context, parameters, problems)
+    problems = define_names(parsed, context, parameters)
     problems.extend(define_model(context, parsed.model))
     if problems:
         raise DropcheckError(problems)
