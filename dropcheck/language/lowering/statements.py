@@ -320,33 +320,24 @@ def statement_sides(
     """
     nodes = statement.operands
     values = _lowered_sides(context, nodes)
-    if not any(value.shape for value in values):
-        _check_all(parameters, zip(values, nodes, strict=True))
-        _check_quantiles(values, nodes)
-        return Sides(tuple(values))
-    _check_shapes(nodes, values)
-    empty = next((node for node, one in zip(nodes, values, strict=True) if 0 in one.shape), None)
-    if empty is not None:
-        raise empty.at.error("this side of the claim has no entries")
-    shape = next(value.shape for value in values if value.shape)
+    shape = next((value.shape for value in values if value.shape), ())
+    if shape:
+        _check_shapes(nodes, values)
+    for node, value in zip(nodes, values, strict=True):
+        if 0 in value.shape:
+            raise node.at.error("this side of the claim has no entries")
     entries, own = entries_of_sides(context, values, shape, statement.at)
-    _check_all(parameters, zip(own, itertools.cycle(nodes), strict=False))
-    _check_quantiles(own, list(itertools.islice(itertools.cycle(nodes), len(own))))
+    sides = list(zip(own, itertools.cycle(nodes), strict=False))
+    _check_sides(parameters, sides)
+    if any(value.operator.quantile for value in operators(own)):
+        for value, node in sides:
+            if value.estimated and not _adds_quantiles(value):
+                raise node.at.error(
+                    "quantiles are compared with numbers and with one another: sums and "
+                    "differences of them, with fixed factors, and no other operator beside them",
+                    "write their value as a number, and claim E(…) and the like separately",
+                )
     return Sides(tuple(own), tuple(entries) if len(entries) > 1 else ())
-
-
-def _check_quantiles(values: Sequence[Value], nodes: Sequence[Node]) -> None:
-    """Check that quantiles are used in a way that can be judged."""
-    own = [value for value in operators(values) if value.operator.quantile]
-    if not own:
-        return
-    for value, node in zip(values, nodes, strict=True):
-        if value.estimated and not _adds_quantiles(value):
-            raise node.at.error(
-                "quantiles are compared with numbers and with one another: sums and differences "
-                "of them, with fixed factors, and no other operator beside them",
-                "write their value as a number, and claim E(…) and the like separately",
-            )
 
 
 def _adds_quantiles(value: Value) -> bool:
@@ -421,36 +412,30 @@ def _lowered_sides(context: Context, nodes: Sequence[Node]) -> list[Value]:
     return values
 
 
-def _check_all(
+def _check_sides(
     parameters: Mapping[str, ParameterValue], sides: Iterable[tuple[Value, Node]]
 ) -> None:
+    """Check that sides are numbers that can be compared."""
     problems: dict[Problem, None] = {}
     for value, node in sides:
-        try:
-            _check_side(value, node, parameters)
-        except DropcheckError as error:
-            problems |= dict.fromkeys(error.problems)
+        known, suspect = value.known, value.suspect
+        infinite = isinstance(known, float) and not math.isfinite(known)
+        if infinite and (suspect is None or suspect.cured_if_finite):
+            message = f"this side of the claim is {known}"
+            error = node.at.error(message, "a claim compares finite numbers")
+        elif suspect is not None:
+            where = f" where {parameter_text(parameters)}" if parameters else ""
+            error = suspect.at.error(
+                f"{suspect.message}{where}",
+                "choose another value, add a condition such as 'requires: p < 1', or guard the "
+                f"branch with where(…){suspect.hint}",
+                About.NAMED_VALUES if parameters else About.TEXT,
+            )
+        else:
+            continue
+        problems |= dict.fromkeys(error.problems)
     if problems:
         raise DropcheckError(problems)
-
-
-def _check_side(value: Value, node: Node, parameters: Mapping[str, ParameterValue]) -> None:
-    """Check that a side is a number that can be compared."""
-    known, suspect = value.known, value.suspect
-    if (
-        isinstance(known, float)
-        and not math.isfinite(known)
-        and (suspect is None or suspect.cured_if_finite)
-    ):
-        raise node.at.error(f"this side of the claim is {known}", "a claim compares finite numbers")
-    if suspect is not None:
-        where = f" where {parameter_text(parameters)}" if parameters else ""
-        raise suspect.at.error(
-            f"{suspect.message}{where}",
-            "choose another value, add a condition such as 'requires: p < 1', or guard the "
-            f"branch with where(…){suspect.hint}",
-            About.NAMED_VALUES if parameters else About.TEXT,
-        )
 
 
 def _outside_an_operator(context: Context, node: Node) -> DropcheckError:
