@@ -69,7 +69,7 @@ class GraphBuilder:
         self._memory = memory
         self._most_elements = most_elements(memory)
         self._known: dict[tuple[Any, ...], graph.Value] = {}
-        self.drawn = _Spent(graph.MOST_WORK, "one draw of this claim")
+        self._drawn = _Spent(graph.MOST_WORK, "one draw of this claim")
         self._fixed = _Spent(graph.MOST_FIXED_WORK, "what is fixed in this claim")
         self._postpone = postpone
         self._checked_work = 0.0  # nanoseconds spent on fixed arrays by a check
@@ -146,7 +146,7 @@ class GraphBuilder:
         if not estimated:
             held = 0 if function.view else math.prod(shape)
             work = function.cost(shape, [value.shape for value in values])
-            self._spend(self.drawn if random else self._fixed, held, work, at)
+            self._spend(self._drawn if random else self._fixed, held, work, at)
         array = None
         thawed_options = {name: graph.thawed(value) for name, value in options}
         now = fixed and not random and not estimated
@@ -216,7 +216,7 @@ class GraphBuilder:
     def spend_draw(self, law: Law | None, shape: Shape, name: Name) -> None:
         """Count the cost of an array of draws; refuse it if it is too much."""
         self._check_size(shape, name.at, f"{name.name!r}")
-        self._spend(self.drawn, math.prod(shape), graph.draw_cost(law, shape), name.at)
+        self._spend(self._drawn, math.prod(shape), graph.draw_cost(law, shape), name.at)
 
     def _spend(self, spent: _Spent, count: int, nanoseconds: float, at: Position) -> None:
         if spent.elements > self._most_elements or spent.work > spent.most_work:
