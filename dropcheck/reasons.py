@@ -92,7 +92,6 @@ class Reason(Enum):
         "values too small to be squared)",
         "nothing to judge: the claim has no value at what was drawn",
     )
-    UNDEFINED_NEARBY = ("it is undefined for some averages within the error",)
     CONDITION_NEVER_TRUE = (
         "the condition was never true in {draws:,} draws",
         "the condition is too rare, or impossible: condition on something more likely",

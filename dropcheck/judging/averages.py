@@ -10,7 +10,7 @@ spread to be expected, and its draws are not used again.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -18,12 +18,28 @@ import numpy as np
 
 from dropcheck.array_types import Floats
 from dropcheck.inference import budget
-from dropcheck.inference.intervals import Interval, NetSpread, Theta, seen_variance
-from dropcheck.inference.region import Comparison, decide, expression
-from dropcheck.judging.case import CaseRun, Judging, Outlook, Planned, why_undefined
+from dropcheck.inference.intervals import Interval, NetSpread, Spread, Theta, seen_variance
+from dropcheck.inference.region import ROUNDED_SHARE, Comparison, decide, expression
+from dropcheck.judging.case import (
+    CaseRun,
+    Judging,
+    Outlook,
+    Planned,
+    not_drawn,
+    why_undefined,
+)
 from dropcheck.judging.exact import exact_average
 from dropcheck.judging.knowledge import Knowledge
-from dropcheck.judging.limit_theorem import by_limit_theorem
+from dropcheck.judging.limit_theorem import (
+    MOST_CONDITIONS,
+    MOST_EXTRAPOLATED,
+    LimitSpread,
+    Shortfall,
+    conditions_of,
+    of_alike,
+    once_expected,
+    shortfall,
+)
 from dropcheck.judging.look import (
     ENDLESS,
     Decide,
@@ -37,6 +53,7 @@ from dropcheck.judging.plan_draws import (
     BOX_SHARE,
     Direction,
     DrawPlan,
+    accepted,
     draws_for,
     plan_draws,
     smallest_seen,
@@ -45,22 +62,28 @@ from dropcheck.judging.plan_draws import (
 from dropcheck.judging.rounding import enclosing, theta_of
 from dropcheck.known.enclosure import Enclosed, enclose
 from dropcheck.reasons import Explanation, Reason
-from dropcheck.results import Exact, Method, Verdict
+from dropcheck.results import Exact, Guarantee, Method, Region, Verdict
 from dropcheck.simulation import MAIN, PILOT, Compiled, Tally
 from dropcheck.vocabulary.majorants.rule import raised
 
 # An interval that stands for more than so many times the variance of the draws is wide because of
 # values that they do not show.
 UNSEEN = 4.0
+# Where calls of code are the independent units: the share of the error for what no call showed.
+# What at least a share f of calls does is missing in n calls with chance (1 - f)^n at most.
+UNSEEN_SHARE = 0.1
 
 
-def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge) -> Judging:
-    """Judge a function of averages; asks for spans of draws as it goes."""
+def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge | None) -> Judging:
+    """Judge a function of averages; asks for spans of draws as it goes.
+
+    Without knowledge, it is judged by the limit theorem.
+    """
+    conditions = 0 if knowledge is not None else len(conditions_of(compiled))
+    if conditions > MOST_CONDITIONS:
+        why = Reason.TOO_MANY_CONDITIONS.explain(conditions=conditions, most=MOST_CONDITIONS)
+        return not_drawn(why)
     plan = yield from plan_draws(run, compiled, knowledge)
-    if not plan.calls_enough:
-        bounds = knowledge.bounds(plan.centres)
-        unseen = [partial(bounds.moved_by, one.weights) for one in plan.directions]
-        return (yield from by_limit_theorem(run, compiled, unseen))
     if plan.pilot is not None:
         broken = run.undefined(plan.pilot, Method.BLOCK_MEANS, plan.guarantee, PILOT)
         if broken is not None:
@@ -75,7 +98,7 @@ def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge) -> Ju
         broken = run.undefined(tally, Method.BLOCK_MEANS, plan.guarantee)
         if broken is not None:
             return broken
-        decided_by = by_calls(_deciding(compiled, plan, tally), compiled, tally)
+        decided_by = by_calls(_deciding(run, compiled, plan, tally), compiled, tally)
         judged = judge_look(run, compiled, tally, look.alpha, decided_by, plan.exact_means)
         decided = judged is not None and judged.over
         hopeless = (judged is None or judged.unscaled) and run.seems_never(tally.draws)
@@ -86,7 +109,7 @@ def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge) -> Ju
     needed = _more(run, compiled, plan, judged, tally)
     finding = shown(run, judged, tally, plan.guarantee, needed)
     exact = None  # of numbers whose digits are lost the model's arithmetic may have lost them too
-    if not judged.digits_lost:
+    if not judged.digits_lost and plan.guarantee is not Guarantee.ASYMPTOTIC:
         exact = exact_average(run, judged.comparison)
     if exact is not None:
         exact = Exact(exact.value * judged.unit, exact.error * judged.unit)
@@ -95,6 +118,12 @@ def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge) -> Ju
 
 
 def _outlook(run: CaseRun, compiled: Compiled, plan: DrawPlan, tally: Tally) -> Outlook:
+    smallest: Callable[[int, float], float | None] = partial(smallest_seen, run, compiled, plan)
+    if any(_carried_by_few(one, tally.draws) for one in plan.lacks):
+        smallest = lambda _draws, _alpha: None  # noqa: E731 - its spread is not known either
+    left_open = None
+    if plan.guarantee is Guarantee.ASYMPTOTIC and not accepted(run, compiled):
+        left_open = Reason.LIMIT_THEOREM.explain(verdict="decided")
     return Outlook(
         program=plan.program,
         tally=tally,
@@ -103,38 +132,100 @@ def _outlook(run: CaseRun, compiled: Compiled, plan: DrawPlan, tally: Tally) -> 
         fewest=plan.fewest,
         expected=plan.expected if plan.endless is None else ENDLESS,
         scale=plan.scale,
-        smallest=partial(smallest_seen, run, compiled, plan),
+        smallest=smallest,
         endless=plan.endless or Reason.AT_THE_EDGE,
         ends=plan.ends,
         unknown=partial(why_undefined, compiled, tally) if plan.scale is None else None,
+        doubt=next((one.unmet for one in plan.lacks if one.unmet is not None), None),
+        left_open=left_open,
     )
 
 
-def _deciding(compiled: Compiled, plan: DrawPlan, tally: Tally) -> Decide:
+def _deciding(run: CaseRun, compiled: Compiled, plan: DrawPlan, tally: Tally) -> Decide:
     """The function that judges the comparisons of a look; it is called once for each, in order."""
-    rows = tally.sums / tally.block_values
-    comparisons: list[Comparison] = []
+    rows, by_limit = tally.sums / tally.block_values, plan.guarantee is Guarantee.ASYMPTOTIC
+    places = iter(range(len(run.reading.comparisons)))
 
     def decided(
-        comparison: Comparison, alpha: float, widen: float, rounding: float
+        comparison: Comparison, alpha: float, widen: float, rounding: float, unit: float
     ) -> tuple[Interval, Verdict]:
-        direction = plan.directions[len(comparisons)]
-        clipped = tally.clipped[len(comparisons)] if tally.program.clips else None
-        comparisons.append(comparison)
-        theta = theta_of(compiled, comparison, plan.centres)
+        place = next(places)
+        direction = plan.directions[place]
+        seen = seen_variance(rows @ direction.weights, tally.block_units)
+        as_seen = replace(direction, spread=LimitSpread(guess=seen))
+        direction = as_seen if by_limit else direction
+        clipped = tally.clipped[place] if tally.program.clips else None
         columns = compiled.functional.columns(comparison.looked_at)
-        enclosed = enclosing(compiled, comparison, plan.centres)
-        interval = interval_of(
-            theta, enclosed, rows, tally.block_units, direction, plan, columns, alpha, clipped
+        theta = theta_of(compiled, comparison, plan.centres)
+        found = partial(
+            interval_of,
+            theta,
+            enclosing(compiled, comparison, plan.centres),
+            rows,
+            tally.block_units,
+            plan=plan,
+            columns=columns,
         )
-        if widen > 0:
-            rounding = min(rounding, widen / 1000)  # rounding may never decide a claim
+        spare = UNSEEN_SHARE * alpha if plan.unseen else 0.0
+        interval = found(direction=direction, alpha=alpha - spare, clipped=clipped)
+        room = plan.unseen[place](min(1.0, -math.log(spare) / tally.units)) if spare else 0.0
+        interval = replace(interval, low=interval.low - room, high=interval.high + room)
+        alike = False
+        if by_limit:
+            every = theta(rows.T)
+            alike = bool((np.abs(every - interval.estimate) <= rounding).all())
+            if alike:
+                at = interval.estimate
+                interval = Interval(at, at, at, 0.0)
+            weights, draws = direction.weights, tally.draws
+            lacks = shortfall(rows, weights, columns, draws, alpha, rounding, alike=alike)
+            before = plan.lacks[place]
+            if lacks.unmet is None and tally.draws < before.settles:
+                lacks = replace(before, unmet=before.unmet or Reason.TOO_SKEWED.explain())
+            lacks = once_expected(lacks, tally.draws, plan.rarest)
+            interval = replace(interval, unmet=lacks.unmet, settles=lacks.settles)
+            if lacks.unmet is not None:
+                return interval, Verdict.UNDECIDED
         of_code, region = compiled.program.tests_code, comparison.region
-        return interval, decide(
-            interval.low, interval.high, region, widen, rounding, of_code=of_code
-        )
+        give = min(rounding, widen / 1000) if widen > 0 else rounding  # it may decide no claim
+        verdict = decide(interval.low, interval.high, region, widen, give, of_code=of_code)
+        if alike and verdict is not Verdict.UNDECIDED:
+            return of_alike(interval, verdict, comparison, rows[:, columns], widen, give)
+        if verdict is Verdict.VERIFIED and not by_limit:
+            ordinary = found(direction=as_seen, alpha=alpha)
+            if misses(ordinary, region, rounding + ROUNDED_SHARE * widen * of_code):
+                why = against_evidence(interval, ordinary, unit)
+                return replace(interval, unmet=why), Verdict.UNDECIDED
+        return interval, verdict
 
     return decided
+
+
+def misses(ordinary: Interval, allowed: Region, rounding: float) -> bool:
+    """Whether draws speak against a claim that a guaranteed interval leaves room for.
+
+    The guarantee holds for every law with the moments that the model bounds. Bounds far above the
+    truth make it so wide that it verifies what no draw supports. So the ordinary interval of a
+    large sample, at the same error rate, has to touch what the claim allows. A sample without a
+    deviation has no such interval.
+
+    >>> ordinary = Interval(estimate=100.005, low=99.99, high=100.02, standard_error=0.002)
+    >>> misses(ordinary, Region(100.5, 100.5), 0.0), misses(ordinary, Region(low=100.0), 0.0)
+    (True, False)
+    """
+    if not ordinary.standard_error > 0:
+        return False
+    return decide(ordinary.low, ordinary.high, allowed, 0.0, rounding) is Verdict.REFUTED
+
+
+def against_evidence(guaranteed: Interval, ordinary: Interval, unit: float) -> Explanation:
+    """The explanation that the draws speak against the claim, with both intervals."""
+    return Reason.AGAINST_EVIDENCE.explain(
+        low=guaranteed.low * unit,
+        high=guaranteed.high * unit,
+        seen_low=ordinary.low * unit,
+        seen_high=ordinary.high * unit,
+    )
 
 
 def interval_of(
@@ -204,10 +295,13 @@ def _more(
 
     Where the model says where the quantity lies, they are those of the plan.
     """
-    if judged.verdict is not Verdict.UNDECIDED or judged.interval.unmet is not None:
+    if judged.verdict is not Verdict.UNDECIDED or judged.unscaled:
         return None
-    if judged.unscaled:
-        return None
+    if judged.interval.unmet is not None:
+        settles = judged.interval.settles
+        if _carried_by_few(Shortfall(judged.interval.unmet, settles), tally.draws):
+            return None
+        return settles - tally.draws + tally.program.span_draws if settles else None
     place, now = judged.place, plan
     if plan.exact_means is None or plan.endless is not None:
         rows = tally.sums / tally.block_values
@@ -219,6 +313,15 @@ def _more(
         return math.inf
     more = max(budget.GROWTH * needed, 1.5 * tally.draws)
     return more - tally.draws + tally.program.span_draws
+
+
+def _carried_by_few(lacks: Shortfall, draws: int) -> bool:
+    """Whether a few draws carry an average: then nothing is known of what more would do."""
+    if lacks.unmet is None:
+        return False
+    heavy = lacks.unmet.reason in (Reason.HEAVY_SUM, Reason.HEAVY_PART)
+    skewed = lacks.unmet.reason is Reason.TOO_SKEWED
+    return heavy or (skewed and lacks.settles > MOST_EXTRAPOLATED * draws)
 
 
 def _hidden(
@@ -237,7 +340,7 @@ def _hidden(
     if interval.unmet is not None or judged.unscaled:
         return None
     direction = plan.directions[judged.place]
-    if _of_truths(compiled, judged) or isinstance(direction.spread, NetSpread):
+    if _of_truths(compiled, judged) or not isinstance(direction.spread, Spread):
         return None
     rows = tally.sums / tally.block_values @ direction.weights
     seen = seen_variance(rows, tally.block_draws)

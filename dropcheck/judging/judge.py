@@ -39,7 +39,6 @@ from dropcheck.judging.cells import by_laws, by_quantiles, known_quantiles
 from dropcheck.judging.events import by_counterexample, by_proportion, draws_that_bound
 from dropcheck.judging.exact import Known, known_exactly, unknown_exactly
 from dropcheck.judging.knowledge import Knowledge
-from dropcheck.judging.limit_theorem import accepted, by_limit_theorem
 from dropcheck.judging.look import (
     far_off,
     scales_of,
@@ -47,6 +46,7 @@ from dropcheck.judging.look import (
     sharpness_of,
     unit_of,
 )
+from dropcheck.judging.plan_draws import accepted
 from dropcheck.judging.rounding import (
     LOOK_ROUNDING,
     lost,
@@ -162,7 +162,7 @@ def _on_paper(
     settings = replace(run.settings, max_draws=most)
     other = replace(run, prepared=again, settings=settings)
     if isinstance(changed, Compiled):
-        return (yield from by_limit_theorem(other, replace(changed, crossed=None)))
+        return (yield from judge_averages(other, replace(changed, crossed=None), None))
     if isinstance(prepared.strategy, Certainty) and isinstance(changed, Counted):
         return (yield from by_counterexample(other, prepared.strategy, changed))
     return (yield from judge(other))
@@ -404,7 +404,7 @@ def judge_by_draws(run: CaseRun) -> Judging:
                 return (yield from judge_averages(run, compiled, knowledge))
             if run.confirms is not None:
                 return (yield from _one_span(run, compiled))
-            finding = yield from by_limit_theorem(run, compiled)
+            finding = yield from judge_averages(run, compiled, None)
             return _accepted(run, compiled, knowledge, finding)
         case _:
             raise AssertionError("a strategy was compiled to what it is not judged by")

@@ -10,9 +10,8 @@ from statistics import NormalDist
 
 from dropcheck.array_types import Floats
 from dropcheck.inference import budget
-from dropcheck.inference.intervals import Interval, estimate_interval
+from dropcheck.inference.intervals import Interval
 from dropcheck.inference.region import (
-    ROUNDED_SHARE,
     Comparison,
     Reading,
     claimed_about,
@@ -27,13 +26,12 @@ from dropcheck.inference.region import (
 )
 from dropcheck.judging.case import CaseRun, Finding, of_calls, why_undefined
 from dropcheck.judging.rounding import (
-    own_averages,
     rounding_of,
     rounding_of_sides,
     theta_of,
     with_digits_left,
 )
-from dropcheck.reasons import Explanation, Reason
+from dropcheck.reasons import Reason
 from dropcheck.results import Guarantee, Method, Region, Verdict
 from dropcheck.simulation import Compiled, Tally, means_of
 
@@ -145,9 +143,9 @@ def why_endless(interval: Interval, region: Region, widen: float) -> Reason:
     return Reason.AT_THE_EDGE if edge else Reason.TOO_FINE
 
 
-Decide = Callable[[Comparison, float, float, float], tuple[Interval, Verdict]]
+Decide = Callable[[Comparison, float, float, float, float], tuple[Interval, Verdict]]
 """How one comparison is judged: its share of α, the widening of its region and the allowance for
-rounding give an interval and a verdict."""
+rounding give an interval and a verdict; the last number is the unit of results."""
 
 
 def by_calls(decided: Decide, compiled: Compiled, tally: Tally) -> Decide:
@@ -160,9 +158,9 @@ def by_calls(decided: Decide, compiled: Compiled, tally: Tally) -> Decide:
         return decided
 
     def wider(
-        comparison: Comparison, alpha: float, widen: float, rounding: float
+        comparison: Comparison, alpha: float, widen: float, rounding: float, unit: float
     ) -> tuple[Interval, Verdict]:
-        interval, verdict = decided(comparison, alpha, widen, rounding)
+        interval, verdict = decided(comparison, alpha, widen, rounding, unit)
         if verdict is Verdict.UNDECIDED or interval.unmet is not None:
             return interval, verdict
         theta = theta_of(compiled, comparison, tally.centres)
@@ -232,8 +230,6 @@ def judge_look(
     alpha: float,
     decided: Decide,
     exact_means: Floats | None = None,
-    *,
-    planning: bool = False,
 ) -> Judged | None:
     """Judge every comparison of the statement; None where it is undefined.
 
@@ -244,7 +240,6 @@ def judge_look(
         alpha: the error of this look, shared by the comparisons.
         decided: the interval of a comparison and its verdict.
         exact_means: the averages by the model, where it gives them: they bound the scale.
-        planning: whether the look plans draws, and gives no verdict.
     """
     reading = run.reading
     functional, centres = compiled.functional, tally.centres
@@ -252,8 +247,8 @@ def judge_look(
     operands, largest = functional.at_averages(means, centres)
     if not all(map(math.isfinite, operands)):
         return None
-    cautious = planning or exact_means is not None  # exact averages know better what is 0
-    error = may_be_off(run.reading, compiled, tally) if cautious else 0.0
+    # exact averages know better what is 0
+    error = 0.0 if exact_means is None else may_be_off(run.reading, compiled, tally)
     scales = scales_of(run, compiled, means, centres, error)
     if exact_means is not None:  # errors of the draws must not make a verdict less sharp
         scales = tuple(map(min, scales, scales_of(run, compiled, exact_means, centres)))
@@ -272,23 +267,11 @@ def judge_look(
         most, sides = max(largest, size) / unit, max(map(abs, part.sides(operands))) / unit
         rounding = rounding_of(compiled, comparison, means, centres, most, sides)
         share = alpha / len(reading.comparisons)
-        interval, verdict = decided(comparison, share, widen, rounding)
-        if not planning:
-            of_sides = rounding_of_sides(run, part) / unit
-            interval, verdict = with_digits_left(
-                run, compiled, tally, comparison, (interval, verdict), widen, rounding, of_sides
-            )
-        if verdict is Verdict.VERIFIED and not planning:
-            theta = theta_of(compiled, comparison, centres)
-            own = own_averages(compiled, comparison, tally, theta)
-            ordinary = estimate_interval(
-                own.sums, tally.block_values, own.theta, share, tally.draws
-            )
-            of_code = compiled.program.tests_code
-            give = rounding + ROUNDED_SHARE * widen if of_code else rounding
-            if misses(ordinary, comparison.region, give):
-                why = against_evidence(interval, ordinary, unit)
-                interval, verdict = replace(interval, unmet=why), Verdict.UNDECIDED
+        interval, verdict = decided(comparison, share, widen, rounding, unit)
+        of_sides = rounding_of_sides(run, part) / unit
+        interval, verdict = with_digits_left(
+            run, compiled, tally, comparison, (interval, verdict), widen, rounding, of_sides
+        )
         ends = interval.low, interval.high
         if verdict is Verdict.REFUTED:
             ends = interval.estimate, interval.estimate
@@ -307,33 +290,6 @@ def judge_look(
             )
         )
     return judged[settling(reading, [one.verdict for one in judged], off)]
-
-
-def misses(ordinary: Interval, allowed: Region, rounding: float) -> bool:
-    """Whether draws speak against a claim that a guaranteed interval leaves room for.
-
-    The guarantee holds for every law with the moments that the model bounds. Bounds far above the
-    truth make it so wide that it verifies what no draw supports. So the ordinary interval of a
-    large sample, at the same error rate, has to touch what the claim allows. A sample without a
-    deviation has no such interval.
-
-    >>> ordinary = Interval(estimate=100.005, low=99.99, high=100.02, standard_error=0.002)
-    >>> misses(ordinary, Region(100.5, 100.5), 0.0), misses(ordinary, Region(low=100.0), 0.0)
-    (True, False)
-    """
-    if not ordinary.standard_error > 0:
-        return False
-    return decide(ordinary.low, ordinary.high, allowed, 0.0, rounding) is Verdict.REFUTED
-
-
-def against_evidence(guaranteed: Interval, ordinary: Interval, unit: float) -> Explanation:
-    """The explanation that the draws speak against the claim, with both intervals."""
-    return Reason.AGAINST_EVIDENCE.explain(
-        low=guaranteed.low * unit,
-        high=guaranteed.high * unit,
-        seen_low=ordinary.low * unit,
-        seen_high=ordinary.high * unit,
-    )
 
 
 def sharpness_of(

@@ -25,6 +25,13 @@ from dropcheck.judging.knowledge import (
     ExactAverages,
     Knowledge,
 )
+from dropcheck.judging.limit_theorem import (
+    RARE_SIGHTINGS,
+    LimitSpread,
+    Shortfall,
+    draws_to_see,
+    shortfall,
+)
 from dropcheck.judging.look import (
     ENDLESS,
     scales_of,
@@ -71,7 +78,7 @@ class Direction:
     """
 
     weights: Floats
-    spread: Spread | NetSpread
+    spread: Spread | NetSpread | LimitSpread
     linear: bool
 
 
@@ -88,7 +95,7 @@ class DrawPlan:
     centres: Floats
     middle: Floats
     directions: tuple[Direction, ...]
-    spreads: Mapping[int, Spread]
+    spreads: Mapping[int, Spread | LimitSpread]
     guarantee: Guarantee
     most: int
     fewest: int
@@ -97,6 +104,12 @@ class DrawPlan:
     scales: tuple[float, ...] | None = None  # of each comparison
     pilot: Tally | None = None
     endless: Reason | None = None  # why no number of draws would do, where none does
+    # where the limit theorem judges: what the pilot lacks for each comparison, the draws in which
+    # the rarest known outcome is expected once, and how far a share of the calls of code, where
+    # these are the independent units, can move each comparison
+    lacks: tuple[Shortfall, ...] = ()
+    rarest: float = 0.0
+    unseen: tuple[Callable[[float], float], ...] = ()
 
     @property
     def calls_enough(self) -> bool:
@@ -378,30 +391,56 @@ NET_ORDERS = (4.0, 6.0, 8.0, 11.0, 16.0, 22.0, 32.0, 45.0, 64.0)
 CUT = 0.02
 # Comparisons of a statement beyond which it is not drawn in nets.
 MOST_COMPARISONS = 8
+# The most draws of a case whose verdict would not be accepted: it shows an estimate, and no more.
+UNCOUNTED = 2**22
+
+
+def accepted(run: CaseRun, compiled: Compiled) -> bool:
+    """Whether the limit theorem is enough for a verdict.
+
+    Where a model bounds no moment of what is averaged, values that no draw shows may carry it, or
+    it may have no mean at all, and no sample tells. So a user has to accept that. No model says
+    anything of a user's own code, for which the limit theorem is all that there is.
+    """
+    return compiled.program.tests_code or run.asymptotic
 
 
 def plan_draws(
-    run: CaseRun, compiled: Compiled, knowledge: Knowledge
+    run: CaseRun, compiled: Compiled, knowledge: Knowledge | None
 ) -> Generator[Request, SpanSums, DrawPlan]:
-    """Plan the draws that a case is judged by; asks for a pilot where one is needed."""
+    """Plan the draws that a case is judged by; asks for a pilot where one is needed.
+
+    Without knowledge, it is judged by the limit theorem.
+    """
     most = run.most_draws(compiled.program)
+    if knowledge is None:
+        return (yield from _by_pilot(run, compiled, None))
     if knowledge.exact is not None:
         plan = _exactly(run, compiled, knowledge.exact, knowledge.guarantee, most)
+    elif compiled.program.whole:
+        plan = yield from _by_pilot(run, compiled, knowledge, 0)
+        plan = _of_calls(run, compiled, knowledge, plan)
+        if plan.calls_enough:
+            return plan
+        bounds = knowledge.bounds(plan.centres)
+        unseen = tuple(partial(bounds.moved_by, one.weights) for one in plan.directions)
+        plan = yield from _by_pilot(run, compiled, None)
+        return replace(plan, unseen=unseen)
     else:
-        if compiled.program.whole:
-            plan = yield from _by_pilot(run, compiled, knowledge, 0)
-            return _of_calls(run, compiled, knowledge, plan)
         plan = yield from _by_pilot(run, compiled, knowledge)
     in_nets = yield from _plan_in_nets(run, compiled, knowledge, plan)
     return in_nets or plan
 
 
 def _by_pilot(
-    run: CaseRun, compiled: Compiled, knowledge: Knowledge, steps: int = PILOT_STEPS
+    run: CaseRun, compiled: Compiled, knowledge: Knowledge | None, steps: int = PILOT_STEPS
 ) -> Generator[Request, SpanSums, DrawPlan]:
     """The plan by a pilot, which is made longer at most `steps` times."""
     most = run.most_draws(compiled.program)
-    program = _in_blocks(compiled.program.fitted(most, FEWEST_BLOCKS), 0)
+    if knowledge is None and not accepted(run, compiled):
+        most = min(most, UNCOUNTED)
+    blocked = _in_blocks if knowledge is not None else _in_long_blocks
+    program = blocked(compiled.program.fitted(most, FEWEST_BLOCKS), 0)
     centres = run.centres(program, max(1, min(program.span_draws, CENTRE_DRAWS)))
     tally = Tally(program, centres)
     wanted = PILOT_BLOCKS * program.block_draws
@@ -416,7 +455,28 @@ def _by_pilot(
         enough = wanted < tally.draws + program.span_draws
         if enough or step == steps or run.out_of_time():
             break
-    return replace(plan, program=_in_blocks(plan.program, plan.expected))
+    if knowledge is None:
+        plan = _watched(run, compiled, plan)
+    return replace(plan, program=blocked(plan.program, plan.expected))
+
+
+def _watched(run: CaseRun, compiled: Compiled, plan: DrawPlan) -> DrawPlan:
+    """The plan with the draws that the limit theorem takes, as far as a pilot shows them."""
+    assert plan.pilot is not None
+    rows, alpha = plan.pilot.sums / plan.pilot.block_values, run.alpha * budget.PLANNED
+    lacks: list[Shortfall] = []
+    for comparison, direction in zip(run.reading.comparisons, plan.directions, strict=True):
+        values = theta_of(compiled, comparison, plan.centres)(rows.T)
+        alike = bool(np.ptp(values) <= LOOK_ROUNDING * np.abs(values).max())
+        columns = compiled.functional.columns(comparison.looked_at)
+        weights, draws = direction.weights, plan.pilot.draws
+        lacks.append(shortfall(rows, weights, columns, draws, alpha, alike=alike))
+    rarest = draws_to_see(compiled)
+    settles = min(max(one.settles for one in lacks), ENDLESS)
+    blocks = FEWEST_BLOCKS * plan.pilot.program.block_draws
+    fewest = max(plan.fewest, blocks, math.ceil(RARE_SIGHTINGS * rarest))
+    expected = max(plan.expected, fewest, int(settles))
+    return replace(plan, lacks=tuple(lacks), rarest=rarest, fewest=fewest, expected=expected)
 
 
 def _plan_in_nets(
@@ -577,6 +637,11 @@ def _in_blocks(program: Program, draws: int) -> Program:
     return program.in_blocks_of(max(SHORTEST_BLOCK, draws // PLANNED_BLOCKS), draws // 16)
 
 
+def _in_long_blocks(program: Program, draws: int) -> Program:
+    """The same for the limit theorem, whose blocks are long enough for the rarest known outcome."""
+    return program.in_blocks(draws // PLANNED_BLOCKS)
+
+
 def _unit(terms: int, column: int) -> Floats:
     weights = np.zeros(terms)
     weights[column] = 1.0
@@ -602,17 +667,19 @@ def _lines(
 
 
 def _piloted(
-    run: CaseRun, compiled: Compiled, knowledge: Knowledge, pilot: Tally, most: int
+    run: CaseRun, compiled: Compiled, knowledge: Knowledge | None, pilot: Tally, most: int
 ) -> DrawPlan:
     """The plan from a pilot: the spread that it shows, and the bounds that the model gives."""
     rows = pilot.sums / pilot.block_values
     middle = rows.mean(axis=0)
-    bounds = knowledge.bounds(pilot.centres)
+    bounds = None if knowledge is None else knowledge.bounds(pilot.centres)
 
     @np.errstate(all="ignore")  # what is too large for float64 is infinite
-    def spread(weights: Floats) -> Spread:
+    def spread(weights: Floats) -> Spread | LimitSpread:
         values = rows @ weights
         guess = seen_variance(values, pilot.block_units)
+        if bounds is None:
+            return LimitSpread(guess=guess)
         known = bounds.spread(weights, float(values.mean()), guess)
         return replace(known, pilot=pilot.block_units * len(rows))
 
@@ -626,7 +693,7 @@ def _piloted(
             for weights, linear in _lines(run, compiled, middle, pilot.centres)
         ),
         spreads={column: spread(_unit(len(middle), column)) for column in used},
-        guarantee=knowledge.guarantee,
+        guarantee=Guarantee.ASYMPTOTIC if knowledge is None else knowledge.guarantee,
         most=most,
         fewest=FEWEST_DRAWS,
         expected=FEWEST_DRAWS,

@@ -352,26 +352,6 @@ class Functional:
         largest = max((abs(value) for value in magnitudes if math.isfinite(value)), default=0.0)
         return [float(sides[-1][..., 0]) for sides in values], largest
 
-    def within_rounding(
-        self, operands: Iterable[int], averages: Floats, centres: Floats, share: float
-    ) -> bool:
-        """Whether the averages that some operands depend on vary by rounding only.
-
-        `averages` are those of each block, [blocks, terms]. A difference below `share` of the
-        magnitude is rounding.
-        """
-        means = np.add.reduce(averages, axis=0) / len(averages)
-        deviations = np.maximum.reduce(np.abs(averages - means), axis=0)
-        leaves = self._leaves(operands)
-        if any("g" in leaf.columns for leaf in leaves):
-            return False
-        return all(
-            deviations[column] <= share * size
-            for leaf in leaves
-            for column, size in leaf.magnitudes(means, centres).items()
-            if column in leaf.looked_at
-        )
-
     def sizes(self, means: Floats, centres: Floats, unbounded: Container[int] = ()) -> list[float]:
         """The size of each operand: operators by their sizes, and every sign plus.
 
