@@ -16,7 +16,7 @@ from trials import OPEN, REFUTED, VERIFIED, N, entry, judged, registry_of, tried
 
 from dropcheck.claims.registry import Registry
 from dropcheck.errors import Location
-from dropcheck.judging import limit_theorem
+from dropcheck.judging import plan_draws
 from dropcheck.reasons import Reason
 from dropcheck.results import CaseResult, Guarantee, Outcome, Verdict
 from dropcheck.running import verify_cases
@@ -313,7 +313,7 @@ def test_what_more_draws_would_do_is_told_where_their_shape_is_known(
 
 
 def test_a_case_whose_verdict_would_not_count_ends_early(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limit_theorem, "UNCOUNTED", 2**16)
+    monkeypatch.setattr(plan_draws, "UNCOUNTED", 2**16)
     model, claim = "x, y, z ~ normal(1, 1)", "E(x / (y * z + 1)) == 1"  # which has no mean
     found = judged(model, claim, most=2**19)
     assert found.result is Outcome.UNDECIDED
