@@ -117,11 +117,6 @@ class Reason(Enum):
         "at this resolution it takes more draws than any run can make",
         "the resolution is too fine: ask for a coarser one",
     )
-    TIED = (
-        "'{sign}'{place} takes values that rounding alone keeps from being equal, or whole, or 0",
-        "rounding decides the claim: compare counts, in whole units, or say which way ties count, "
-        "as in a > b and not isclose(a, b), or a > b or isclose(a, b)",
-    )
     LOST_DIGITS = (
         "so many digits cancel {where} that float64 may move the quantity by {room:.2g}",
         "rounding decides the claim: write it so that large numbers do not cancel, such as "
@@ -130,8 +125,9 @@ class Reason(Enum):
     )
     UNCLEAR_EVENT = (
         "what the event compares is no farther apart than float64 may move it",
-        "rounding decides the claim: compare what has its digits left, such as 1 - sigmoid(x) "
-        "written as sigmoid(-x), or leave a margin",
+        "rounding decides the claim: compare counts, in whole units, or say which way ties count, "
+        "as in a > b or isclose(a, b); compare what has its digits left, such as 1 - sigmoid(x) "
+        "written as sigmoid(-x); or leave a margin",
     )
     # what a sample may hide
     HIDDEN_VALUES = (

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dropcheck.analysis.on_paper import EXACT, Rounded, alike, near_jumps, value_on_paper
+from dropcheck.analysis.rounding import TURNS, computed_again, may_turn
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, computed_from, number, ordered
 from dropcheck.vocabulary.function import Array, KernelError
@@ -34,24 +34,16 @@ class Outcomes:
         values: Floats = number(self._array(value))
         return values
 
-    def on_paper(self, roots: Sequence[Value]) -> Outcomes | None:
-        """The same outcomes in exact arithmetic: this table if rounding decides nothing in it.
-
-        None if rounding decides a probability, or whether a function takes a value.
-        """
+    def again(self, roots: Sequence[Value]) -> list[Outcomes]:
+        """The same outcomes with results moved as rounding may move them; none if nothing jumps."""
         values = ordered(roots)
-        if not any(near_jumps(values, self._array)):
-            return self
-        drawn = [one for one in values if one.kind == Kind.DRAW]
-        known = {id(one): Rounded(self.held[id(one)], EXACT) for one in drawn}
-        try:
-            held = {id(one): value_on_paper(one, known).value for one in values}
-            laws = [value_on_paper(each, known).value for one in drawn for each in one.inputs]
-        except KernelError:
-            return None
-        given = [self._array(each) for one in drawn for each in one.inputs]
-        same = all(map(alike, map(number, given), map(number, laws)))
-        return Outcomes(self.probabilities, held) if same else None
+        if not may_turn(values):
+            return []
+        draws = len(self.probabilities)
+        return [
+            Outcomes(self.probabilities, computed_again(values, self._array, seed, draws))
+            for seed in range(TURNS)
+        ]
 
     def _array(self, value: Value) -> Array:
         array: Array = self.held[id(value)] if value.random else value.constant

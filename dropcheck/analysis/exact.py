@@ -17,7 +17,6 @@ from dropcheck.analysis.enumeration import Outcomes, outcomes_of
 from dropcheck.analysis.fewer_draws.sums import exchanged, made_of, takers_of
 from dropcheck.analysis.letters import PRECISION, Centred, drawn_in, expected
 from dropcheck.analysis.norms import Norms
-from dropcheck.analysis.on_paper import first_off
 from dropcheck.analysis.ring import (
     TINY,
     Atom,
@@ -28,7 +27,15 @@ from dropcheck.analysis.ring import (
     mean_of_elements,
     value_of,
 )
-from dropcheck.analysis.single_draw import Found, Norm, norm_of_product
+from dropcheck.analysis.rounding import turns
+from dropcheck.analysis.single_draw import (
+    Found,
+    Norm,
+    SingleDraw,
+    Steps,
+    draw_below,
+    norm_of_product,
+)
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, computed_from, constant_beside, ordered
 from dropcheck.vocabulary.function import KernelError
@@ -204,7 +211,7 @@ def _given(values: Sequence[Value], outcome: KnownDraws) -> Callable[[Value], Va
     drawn = [value for value in values if id(value) in outcome]
     known = {id(value): constant_beside(value, outcome[id(value)]) for value in drawn}
     stands = exchanged(values, known, _made_or_constant)
-    if first_off(map(stands, values)) is not None:
+    if turns([*map(stands, values)]):
         raise PolynomialError
     return stands
 
@@ -294,6 +301,32 @@ def _at_once(
     return _of_outcomes(integrands, MOST_OUTCOMES) or _by_steps(integrands, known)
 
 
+def chance_turned(event: Value, condition: Value | None) -> float | None:
+    """The chance that rounding decides an event, given a condition; None where no table says it."""
+    values = [event] if condition is None else [event, condition]
+    draw, points = draw_below(event), None
+    with np.errstate(all="ignore"):
+        if draw is not None and all(draw_below(one) is draw for one in values):
+            points = SingleDraw.of(draw).points
+        if draw is not None and points is not None:
+            steps, chances = Steps.to(values, draw), points[1]
+            arrays, again = steps.evaluated(points[0]), [*steps.again(points[0])]
+        else:
+            table = outcomes_of(values, MOST_OUTCOMES)
+            if table is None:
+                return None
+            chances, arrays = table.probabilities, [*map(table.values, values)]
+            again = [[*map(other.values, values)] for other in table.again(values)]
+    held = (arrays[-1] != 0) | (condition is None)
+    turned = np.zeros(len(chances), dtype=np.bool_)
+    for other in again:
+        may = held | (other[-1] != 0)
+        off = (other[0] != arrays[0]) & may | (other[-1] != arrays[-1])
+        turned |= off.reshape(-1, off.shape[-1]).any(axis=0)
+    held = np.broadcast_to(held, (*held.shape[:-1], len(chances))).reshape(-1, len(chances))
+    return float(chances[turned].sum() / chances[held.any(axis=0)].sum())
+
+
 def exact_means(
     integrands: Sequence[Integrand], known: Found | None = None
 ) -> tuple[Floats, Floats] | None:
@@ -329,18 +362,16 @@ def _of_outcomes(integrands: Sequence[Integrand], most: int) -> ExactMoments | N
     if table is None:
         return None
     with np.errstate(all="ignore"):
-        paper = table.on_paper(roots)
         found = _summed(integrands, table)
-        other = found if paper is table or paper is None else _summed(integrands, paper)
-        if paper is None or found is None or other is None:
+        if found is None:
             return None
-        # if rounding decides in some outcome, the truth lies between float64 and exact arithmetic
-        means, covariance = ((one + paper) / 2 for one, paper in zip(found, other, strict=True))
+        means, covariance = found
         deviations = np.sqrt(covariance.diagonal())
-        off = np.abs(other[0] - means)
-        tied = _share_of(np.abs(other[1] - covariance), np.outer(deviations, deviations))
+        off, turned = _turned(integrands, table, roots, means)
         sizes = np.abs(means) + deviations
-        error = PRECISION + max(tied, _share_of(off, sizes))
+        error = PRECISION + max(
+            _share_of(turned, np.outer(deviations, deviations)), _share_of(off, sizes)
+        )
     if not np.isfinite(error):
         return None
     return ExactMoments(
@@ -349,6 +380,21 @@ def _of_outcomes(integrands: Sequence[Integrand], most: int) -> ExactMoments | N
         error=error,
         means_off=off + PRECISION * sizes,
     )
+
+
+def _turned(
+    integrands: Sequence[Integrand], table: Outcomes, roots: Sequence[Value], means: Floats
+) -> tuple[Floats, Floats]:
+    """How far rounding may move the means and covariances: by what it may do in each outcome."""
+    rows = np.stack([_in_outcomes(one, table) for one in integrands])
+    changes = np.zeros_like(rows)
+    for other in table.again(roots):
+        moved = np.stack([_in_outcomes(one, other) for one in integrands])
+        changes = np.fmax(changes, np.abs(moved - rows))
+    changes[changes < PRECISION * np.abs(rows).max(axis=1, keepdims=True)] = 0.0
+    weighted, away = changes * table.probabilities, np.abs(rows - means[:, np.newaxis])
+    crossed = weighted @ away.T
+    return weighted.sum(axis=1), crossed + crossed.T + weighted @ changes.T
 
 
 def _share_of(off: Floats, sizes: Floats) -> float:

@@ -7,13 +7,13 @@ The values of a discrete draw are enumerated. The values of a continuous draw ar
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 
-from dropcheck.analysis.on_paper import EXACT, Rounded, near_jumps, value_on_paper
+from dropcheck.analysis.rounding import TURNS, computed_again, may_turn
 from dropcheck.analysis.support import OUTWARD
 from dropcheck.array_types import Floats
 from dropcheck.known import cells
@@ -180,26 +180,18 @@ class Steps:
         """
         return self._quantities(self._computed(points), points)
 
-    def listed(self, points: Floats) -> tuple[list[Floats], list[Floats]]:
-        """The quantities at values of a discrete draw: in float64, and in exact arithmetic."""
+    def again(self, points: Floats) -> Iterator[list[Floats]]:
+        """The quantities at values of a discrete draw, moved as rounding may move them."""
         results = self._computed(points)
-        quantities = self._quantities(results, points)
-        known = {id(self.draw): Rounded(points, EXACT)}
+        if not results or not may_turn(self.computed):
+            return
 
         def array_of(value: Value) -> Array:
             return results[id(value)] if value.random else self._constant(value)
 
-        if not results or not any(near_jumps((self.draw, *self.computed), array_of)):
-            return quantities, quantities
-        try:
-            for below in (below for value in self.computed for below in value.inputs):
-                if not below.random:
-                    fixed = value_on_paper(below, known)
-                    known[id(below)] = Rounded(*map(self._one_of, (fixed.value, fixed.error)))
-            paper = {id(value): value_on_paper(value, known).value for value in self.values}
-        except KernelError:
-            paper = {}
-        return quantities, self._quantities(paper, points)
+        for seed in range(TURNS):
+            moved = computed_again((self.draw, *self.computed), array_of, seed, len(points))
+            yield self._quantities(moved, points)
 
     def _quantities(self, results: Mapping[int, Array], points: Floats) -> list[Floats]:
         unknown = np.full(points.shape, np.nan)
@@ -279,10 +271,12 @@ class SingleDrawIntegrand:
         """Its values at these values of the draw."""
         return self._product(self.steps.evaluated(points))
 
-    def listed(self, points: Floats) -> tuple[Floats, Floats]:
-        """Its values at values of a discrete draw: in float64, and in exact arithmetic."""
-        computed, paper = self.steps.listed(points)
-        return self._product(computed), self._product(paper)
+    def turned(self, points: Floats, values: Floats) -> Floats:
+        """How far rounding may move its values at values of a discrete draw."""
+        changes = np.zeros(points.shape)
+        for moved in self.steps.again(points):
+            changes = np.fmax(changes, np.abs(self._product(moved) - values))
+        return changes
 
     def _product(self, factors: Sequence[Floats]) -> Floats:
         product = np.ones(1)
@@ -397,17 +391,14 @@ class SingleDraw:
 
 
 def _enumerated(integrand: SingleDrawIntegrand, values: Floats, chances: Floats) -> Estimate:
-    """The expectation of a function of a draw with few values.
-
-    If rounding decides at a value, the result is the middle of float64 and exact arithmetic.
-    """
-    computed, paper = integrand.listed(values)
+    """The expectation of a function of a draw with few values."""
+    computed = integrand.evaluated(values)
     zero = np.zeros(len(values))
     rounding = integrand.enclosed(Enclosure(values, values, Near(zero, zero))).smooth.error
     rounding = np.where(np.isfinite(rounding), rounding, 1e-12 * np.abs(computed))
     possible = chances > 0
-    error = np.where(possible, chances * (rounding + np.abs(paper - computed) / 2), 0.0)
-    terms = np.where(possible, chances * (computed + paper) / 2, 0.0)
+    error = np.where(possible, chances * (rounding + integrand.turned(values, computed)), 0.0)
+    terms = np.where(possible, chances * computed, 0.0)
     size, rounded = float(np.abs(terms).sum()), float(error.sum())
     if not math.isfinite(size + rounded):
         return UNKNOWN

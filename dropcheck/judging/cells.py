@@ -37,7 +37,13 @@ from dropcheck.judging.case import (
 from dropcheck.judging.exact import Known, found_exactly
 from dropcheck.judging.look import ENDLESS, far_off, settling, sharpness_of
 from dropcheck.judging.plan_draws import fewest_that
-from dropcheck.judging.rounding import LOOK_ROUNDING, draws_to_look_at, lost, share_lost
+from dropcheck.judging.rounding import (
+    LOOK_ROUNDING,
+    draws_to_look_at,
+    lost,
+    pilot_of,
+    share_lost,
+)
 from dropcheck.language.graph import Kind, LawClaim, Relation, Value, pairs
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Call, Name
@@ -611,7 +617,7 @@ def by_laws(run: CaseRun, claim: Laws, cells: InCells) -> Judging:
     if not values.shape[1]:  # nothing is finite, which the counts will report
         values = np.zeros((len(values), 2))
     few = min(values.shape[1], MAGNITUDE_DRAWS, cells.program.span_draws)
-    size = magnitude_of(cells.program, run.generator(PILOT, 0), few)
+    size = magnitude_of(cells.program, pilot_of(run), few)
     plan_of = {
         Relation.FOLLOWS: one_law,
         Relation.ALIKE: two_laws,
@@ -1255,7 +1261,7 @@ def by_quantiles(run: CaseRun, claim: Quantiles, cells: InCells) -> Judging:
     def room(target: QuantileTarget) -> float:
         """How far rounding may move the quantity of a comparison; 0 for code, which is as it is."""
         if not moved and not program.tests_code:
-            seen = rounding_of_values(program, run.generator(PILOT, 0), draws_to_look_at(program))
+            seen = rounding_of_values(program, pilot_of(run), draws_to_look_at(program))
             for at, (place, _) in enumerate(cells.uses):
                 own, off = seen[program.targets[place]]
                 nearest = np.argsort(np.abs(own - estimates[at]))[..., :NEAREST]

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
-from dropcheck.analysis.on_paper import first_off
 from dropcheck.analysis.strategy import (
     Arithmetic,
     Certainty,
@@ -24,19 +22,17 @@ from dropcheck.inference.region import COARSE, decide
 from dropcheck.judging.averages import judge_averages
 from dropcheck.judging.case import (
     CONFIRMING,
-    PILOT_DRAWS,
     SELDOM,
     CaseRun,
     Finding,
     Judging,
     Prepared,
     disagreement,
-    fits,
     inside,
     not_drawn,
 )
 from dropcheck.judging.cells import by_laws, by_quantiles, known_quantiles
-from dropcheck.judging.events import by_counterexample, by_proportion, draws_that_bound
+from dropcheck.judging.events import by_counterexample, by_proportion
 from dropcheck.judging.exact import Known, known_exactly, unknown_exactly
 from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.look import (
@@ -52,121 +48,21 @@ from dropcheck.judging.rounding import (
     lost,
     rounding_of,
     rounding_of_sides,
-    unless_unclear,
+    unless_turned,
 )
-from dropcheck.language.graph import Value
 from dropcheck.reasons import Explanation, Reason
-from dropcheck.results import CaseResult, Exact, Guarantee, Method, Verdict
+from dropcheck.results import CaseResult, Guarantee, Method, Verdict
 from dropcheck.settings import Settings
 from dropcheck.simulation import (
     MAIN,
     Compiled,
     Counted,
     InCells,
-    Program,
     Request,
     SpanSums,
     Tally,
     means_of,
-    tied_in,
 )
-
-# ---- ties ----------------------------------------------------------------------------------------
-#
-# Ties that rounding decides: `mean(m) - 0.5 >= 0.2` at the mean 0.7, `floor(0.1 * k / 0.3)`.
-#
-# On paper both sides are equal, or a number is whole, and in float64 one side is smaller. No
-# interval shows that. So where it makes a difference, a claim is judged once more as it is on
-# paper, and has a verdict if both are the same. A claim that something is certain is verified if it
-# holds on paper.
-
-
-# Work, in rough nanoseconds, that the search for rare ties and the judgement on paper may take.
-SEARCH_WORK, WORK_ON_PAPER = 2e7, 2e9
-# Draws that the judgement on paper may take: so many times those of the first verdict, and as many
-# more as a certainty takes.
-MORE_DRAWS, DRAWS_OF_CERTAINTY = 4, 2**18
-
-
-def unless_tied(run: CaseRun, finding: Finding, judge: Callable[[CaseRun], Judging]) -> Judging:
-    """The finding of this judge; left open where rounding decides it.
-
-    The numbers of code under test count as it gave them, except in a counterexample.
-    """
-    compiled = run.prepared.compiled
-    if finding.verdict is Verdict.UNDECIDED or compiled is None:
-        return finding
-    program = compiled.program
-    certain = isinstance(run.prepared.strategy, Certainty)
-    # a counterexample may be a tie itself, however rare
-    closely = certain and finding.verdict is Verdict.REFUTED
-    if program.tests_code and not closely:
-        return finding
-    off = first_off(run.prepared.lowered.operands)
-    if off is not None:
-        return _undecided(finding, off)
-    if finding.method is Method.EXACT_VALUE or _said_by_model(finding):
-        return finding
-    work = finding.draws if closely else min(finding.draws, SEARCH_WORK / program.cost)
-    spans = max(1, int(work) // program.span_draws)
-    draws = program.span_draws if closely else min(program.span_draws, PILOT_DRAWS)
-    tied = tied_in(program, partial(run.generator, MAIN), draws, spans, closely=closely)
-    if tied is None:
-        return finding
-    other = yield from _on_paper(run, finding.draws, tied.program, judge)
-    if other is not None and other.verdict is finding.verdict:
-        return replace(finding, exact=None)
-    if certain and other is not None and other.verdict is Verdict.VERIFIED:
-        note = "values that differ by rounding alone were taken for equal; isclose(a, b) says so"
-        warnings = (*other.warnings, f"{run.case.claim.id}: {note}")
-        return replace(other, exact=None, warnings=warnings)
-    return _undecided(finding, tied.by)
-
-
-def _said_by_model(finding: Finding) -> bool:
-    """Whether the exact value gives the same verdict: its error includes what rounding decides."""
-    exact, region = finding.exact, finding.region
-    if exact is None or region is None:
-        return False
-    widening = 0.0 if finding.sharpness is None else finding.sharpness.widening
-    if finding.verdict is Verdict.REFUTED:  # it has to be by more than the widening
-        exact = Exact(exact.value, exact.error + widening)
-    return fits(exact, finding.verdict, region, widening)
-
-
-def _undecided(finding: Finding, by: Value) -> Finding:
-    line = by.at.location.line
-    why = Reason.TIED.explain(sign=by.operation, place="" if line is None else f" in line {line}")
-    return replace(finding.left_open(why), exact=None)
-
-
-def _on_paper(
-    run: CaseRun, draws: int, program: Program, judge: Callable[[CaseRun], Judging]
-) -> Generator[Request, SpanSums, Finding | None]:
-    """The finding on a case as it is on paper; None where it cannot be judged so.
-
-    `draws` are those of the first finding, and `program` compares as on paper.
-    """
-    prepared, compiled = run.prepared, run.prepared.compiled
-    if compiled is None or isinstance(prepared.strategy, Quantiles) or run.settings.exact:
-        return None
-    changed = replace(compiled, program=program)
-    # knowledge belongs to the program as it is written
-    again = replace(prepared, compiled=changed, knowledge=None)
-    certain = isinstance(prepared.strategy, Certainty)
-    work = math.inf if certain else WORK_ON_PAPER  # nothing else verifies a certainty that ties
-    most = min(MORE_DRAWS * draws + DRAWS_OF_CERTAINTY, work / program.cost)
-    most = max(PILOT_DRAWS, min(int(most), run.most_draws(program)))
-    if certain and most < draws_that_bound(run):
-        return None  # they could not verify it
-    settings = replace(run.settings, max_draws=most)
-    other = replace(run, prepared=again, settings=settings)
-    if isinstance(changed, Compiled):
-        return (yield from judge_averages(other, replace(changed, crossed=None), None))
-    if isinstance(prepared.strategy, Certainty) and isinstance(changed, Counted):
-        return (yield from by_counterexample(other, prepared.strategy, changed))
-    return (yield from judge(other))
-
 
 # ---- judge ---------------------------------------------------------------------------------------
 
@@ -232,8 +128,6 @@ def by_model(run: CaseRun) -> Known | None:
     prepared = run.prepared
     if isinstance(prepared.strategy, Arithmetic) or run.settings.draws_only:
         return None
-    if first_off(prepared.lowered.operands) is not None:
-        return None
     if isinstance(prepared.analysed.strategy, Quantiles):
         return known_quantiles(run)
     return known_exactly(run)
@@ -251,15 +145,13 @@ def judge(run: CaseRun) -> Judging:
     if known is None:
         return (yield from _as_drawn(run))
     if run.settings.exact or known.finding.verdict is Verdict.UNDECIDED or run.out_of_time():
-        return unless_unclear(run, known.finding)
+        return unless_turned(run, known.finding)
     return (yield from _confirmed(run, known))
 
 
 def _as_drawn(run: CaseRun) -> Judging:
     """The finding by draws; left open where rounding decides it."""
-    finding = yield from judge_by_draws(run)
-    finding = yield from unless_tied(run, finding, judge_by_draws)
-    return unless_unclear(run, finding)
+    return unless_turned(run, (yield from judge_by_draws(run)))
 
 
 # What draws show of a case that no exact value outweighs: it may rest on the same floats.
@@ -267,7 +159,6 @@ _BROKEN = frozenset(
     {
         Reason.UNDEFINED_DRAWS,
         Reason.POWERS_OVERFLOW,
-        Reason.TIED,
         Reason.UNCLEAR_EVENT,
         Reason.LOST_DIGITS,
     }
@@ -297,7 +188,7 @@ def _confirmed(run: CaseRun, known: Known) -> Judging:
     if drawn.reason in _BROKEN:
         return drawn
     if drawn.verdict is Verdict.UNDECIDED:  # few draws: nothing was looked for in them
-        unclear = unless_unclear(run, known.finding)
+        unclear = unless_turned(run, known.finding)
         if unclear.verdict is Verdict.UNDECIDED:
             return replace(unclear, draws=drawn.draws, seconds=drawn.seconds)
     finding, shown = known.finding, known.of(drawn)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
+from dropcheck.analysis.exact import chance_turned
 from dropcheck.analysis.strategy import Certainty, Proportion
 from dropcheck.array_types import Floats
 from dropcheck.inference.intervals import Interval, Theta
@@ -23,13 +26,12 @@ from dropcheck.simulation import (
     Counted,
     Program,
     Tally,
+    events_in,
     means_of,
     rounding_in,
     rounding_of_fixed,
     rounding_of_values,
-    unclear_in,
 )
-from dropcheck.vocabulary.jumps import LARGEST_BOUND
 from dropcheck.vocabulary.operators import UNDERFLOW
 
 # Differences below this share of the largest magnitude in the computation are rounding.
@@ -122,17 +124,16 @@ def enclosing(compiled: Compiled, comparison: Comparison, centres: Floats) -> En
     return enclosed
 
 
-# ---- lost digits ---------------------------------------------------------------------------------
+# ---- rounding ------------------------------------------------------------------------------------
 #
-# Digits that rounding takes from the averages: `E((1e16 + x) - 1e16) == 0`.
-#
-# A case is undecided where too few digits are left to decide it.
+# Some draws of every case are computed once more, with each result moved (`analysis.rounding`).
+# Averages are wider by what that moves them, and an event that it turns counts for both sides.
 
 
-# Draws that show how far rounding moves what is averaged: the most, the fewest, and between them as
-# many as take this work, in rough nanoseconds. Lost digits may be rare.
+# Draws that are computed once more: the most, the fewest, and between them as many as take this
+# work, in rough nanoseconds. Lost digits may be rare.
 MOST_DRAWS, FEW_DRAWS, WORK = 4096, 64, 5e5
-# Rounding below this share of the interval's width, or of the widening, is ignored.
+# Rounding below this share of the widening is ignored.
 NOTHING = 1e-3
 # Rounding below this share of an exact value is ignored.
 SMALL_ROOM = 1e-9
@@ -151,35 +152,40 @@ def rounding_of_means(run: CaseRun, program: Program, centres: Floats) -> Floats
         return np.zeros(len(program.terms))
     key = program.sampling, centres.tobytes()
     if key not in run.roundings:
-        generator = run.generator(PILOT, 0)
         draws = draws_to_look_at(program)
-        run.roundings[key] = rounding_in(program, generator, centres, draws)
+        run.roundings[key] = rounding_in(program, pilot_of(run), centres, draws)
     return run.roundings[key]
+
+
+def pilot_of(run: CaseRun) -> Callable[[], np.random.Generator]:
+    """Makes the generator of the pilot's draws, which are computed once more."""
+    return partial(run.generator, PILOT, 0)
 
 
 def rounding_of_sides(run: CaseRun, part: Reading) -> float:
     """How far rounding may move the fixed sides of a claim, in total."""
     if SIDES not in run.roundings:
-        sides, generator = run.prepared.lowered.operands, run.generator(PILOT, 0)
-        run.roundings[SIDES] = rounding_of_fixed(sides, generator)
+        run.roundings[SIDES] = rounding_of_fixed(run.prepared.lowered.operands)
     return float(run.roundings[SIDES][list(part.places)].sum())
 
 
 def share_lost(run: CaseRun, program: Program, resolution: float) -> float:
     """The share of draws in which rounding leaves no digits of a quantity; 0 for code.
 
-    Such a draw may be moved by more than this resolution of the width of the law's middle half.
+    Such a draw may be moved by more than this resolution of the width of the law's middle half, or
+    of the deviation where the middle half is one value.
     """
     if program.tests_code:
         return 0.0
-    generator, draws = run.generator(PILOT, 0), draws_to_look_at(program)
     share = 0.0
-    for values, off in rounding_of_values(program, generator, draws).values():
+    for values, off in rounding_of_values(
+        program, pilot_of(run), draws_to_look_at(program)
+    ).values():
         finite = values[np.isfinite(values)]
         quarter, three_quarters = np.quantile(finite, (0.25, 0.75)) if finite.size else (0.0, 0.0)
-        least = np.maximum(resolution * (three_quarters - quarter), LARGEST_BOUND * np.abs(values))
-        share = max(share, float((off > least).mean()))
-    return share
+        width = three_quarters - quarter or (finite.std() if finite.size else 0.0)
+        share = max(share, float((~(off <= resolution * width)).mean()))
+    return min(SEEN * share, 1.0)
 
 
 def lost(room: float, of_sides: float) -> Explanation:
@@ -239,12 +245,6 @@ def with_digits_left(
     """
     interval, verdict = found
     off = rounding_of_means(run, tally.program, tally.centres)
-    own = compiled.functional.columns(comparison.looked_at)
-    with np.errstate(all="ignore"):
-        averages = tally.sums[:, own] / tally.block_values
-        errors = averages.std(axis=0) / np.sqrt(len(tally.sums))
-    if (off[own] <= NOTHING * errors).all() and of_sides <= NOTHING * widen:
-        return found
     means = means_of(tally.sums, tally.values)
     room = room_for(compiled, comparison, means, tally.centres, off) + of_sides
     if widen > 0:
@@ -265,58 +265,55 @@ def with_digits_left(
     return wider, kept if verdict is not Verdict.UNDECIDED else verdict
 
 
-# ---- unclear events ------------------------------------------------------------------------------
-#
-# Events that rounding may decide: `P(sigmoid(x) < 1) == 1` where the sigmoid comes out as 1.
-#
-# Ties, which are equal on paper, are looked at before (`ties`).
-
-
-# With so many more counterexamples that rounding may decide, the others no longer outnumber them.
-MANY = 64
-# Each draw is moved up or down at random. An event that changes in one of the two is seen in half
-# of the draws: shares are doubled.
+# How often draws are computed once more to see what may turn an event, and to see whether a
+# counterexample is one however results are rounded.
+TURNS, MANY_TURNS = 2, 10
+# A draw may be seen in one of two movements: shares are doubled.
 SEEN = 2.0
 
 
-def unless_unclear(run: CaseRun, finding: Finding) -> Finding:
-    """The finding on an event; left open where rounding may decide it.
+def unless_turned(run: CaseRun, finding: Finding) -> Finding:
+    """The finding on an event; left open where rounding decides it.
 
-    Most counterexamples must be ones for any rounding. Elsewhere only large errors count: usual
-    rounding decides ties alone, which are judged on paper.
+    A probability is judged with the draws that rounding may turn on either side. A counterexample
+    refutes if more are ones however results are rounded than are not.
     """
     counted, strategy = run.prepared.compiled, run.prepared.strategy
     if finding.verdict is Verdict.UNDECIDED or not isinstance(counted, Counted):
         return finding
-    program, signs = counted.program, run.generator(PILOT, 0)
-    if program.tests_code:
-        return finding
-    if isinstance(strategy, Certainty) and finding.verdict is Verdict.REFUTED:
-        draws = program.span_draws if finding.draws else draws_to_look_at(program)
+    assert isinstance(strategy, Certainty | Proportion)
+    program = counted.program
+    if isinstance(strategy, Certainty) and finding.verdict is Verdict.REFUTED and finding.draws:
         certain = doubtful = 0
         for span in range(max(1, finding.draws // program.span_draws)):
-            fails, unclear = unclear_in(program, run.generator(MAIN, span), signs, draws)
+            stream = partial(run.generator, MAIN, span)
+            fails, unclear, _ = events_in(program, stream, program.span_draws, range(1))
+            if (fails & ~unclear).any():
+                more = events_in(program, stream, program.span_draws, range(1, MANY_TURNS))
+                unclear = unclear | more[1]
             sure = (fails & ~unclear).any(axis=0)
             certain += int(sure.sum())
             doubtful += int((fails.any(axis=0) & ~sure).sum())
-            if certain > doubtful:
-                return finding
-            if doubtful > MANY + 2 * certain:
+            if certain > doubtful or doubtful > MANY_TURNS:
                 break
-        return _unclear(finding) if doubtful else finding
-    draws = draws_to_look_at(program)
-    _, unclear = unclear_in(program, run.generator(MAIN, 0), signs, draws, LARGEST_BOUND)
-    share = float(unclear.any(axis=0).mean())
-    if not share or isinstance(strategy, Certainty):
-        return _unclear(finding) if share else finding
-    assert isinstance(strategy, Proportion)
+        return finding if certain > doubtful else _turned(finding)
+    if program.tests_code:
+        return finding
+    share = chance_turned(strategy.event, strategy.condition)
+    if share is None:
+        draws = draws_to_look_at(program)
+        stream, search = partial(run.generator, MAIN, 0), isinstance(strategy, Proportion)
+        _, unclear, held = events_in(program, stream, draws, range(TURNS), search=search)
+        among = max(int(held.any(axis=0).sum()), 1)
+        share = min(SEEN * int(unclear.any(axis=0).sum()) / among, 1.0)
+    if isinstance(strategy, Certainty):
+        return _turned(finding) if share else finding
     if finding.interval is None or finding.region is None or finding.sharpness is None:
         return finding
-    room = SEEN * share * abs(strategy.factor)
-    ends = finding.interval[0] - room, finding.interval[1] + room
-    kept = decide(*ends, finding.region, finding.sharpness.widening)
-    return finding if kept is finding.verdict else _unclear(finding)
+    room, (low, high) = share * abs(strategy.factor), finding.interval
+    kept = decide(low - room, high + room, finding.region, finding.sharpness.widening)
+    return finding if not room or kept is finding.verdict else _turned(finding)
 
 
-def _unclear(finding: Finding) -> Finding:
+def _turned(finding: Finding) -> Finding:
     return replace(finding.left_open(Reason.UNCLEAR_EVENT.explain()), exact=None)

@@ -10,8 +10,8 @@ use only
 - in what portions: `span_draws`, `span_values`, `span_blocks`, `block_draws`, `fitted`,
   `in_blocks`, `in_blocks_of`;
 - a pilot: `origin`, `centres` and `finite`;
-- the effect of rounding: `tied_in`, `rounding_in` averages, `rounding_of_values`, `magnitude_of`,
-  `rounding_of_fixed`, `unclear_in`;
+- the effect of rounding: `rounding_in` averages, `rounding_of_values`, `magnitude_of`,
+  `rounding_of_fixed`, and `events_in`, which it may decide;
 - cells: `values` of some draws, and `counting`, which counts draws in cells by a counter (`AtCuts`
   or `Tables`) in place of sums, with `columns` counts in each block;
 - nets of points: `in_nets` makes a program that draws them, if it `can_be_in_nets`; each net has
@@ -35,12 +35,11 @@ from dropcheck.simulation.examples import example
 from dropcheck.simulation.integrands import means_of
 from dropcheck.simulation.program import AtCuts, Counter, Program, SpanSums, Tables
 from dropcheck.simulation.rounding import (
+    events_in,
     magnitude_of,
     rounding_in,
     rounding_of_fixed,
     rounding_of_values,
-    tied_in,
-    unclear_in,
 )
 from dropcheck.simulation.steps import FEWEST_CALLS, Clip
 from dropcheck.simulation.streams import MAIN, PILOT, stream
@@ -73,6 +72,7 @@ __all__ = [
     "compile_averages",
     "compile_strategy",
     "counting_in_cells",
+    "events_in",
     "example",
     "in_nets",
     "magnitude_of",
@@ -81,7 +81,5 @@ __all__ = [
     "rounding_of_fixed",
     "rounding_of_values",
     "stream",
-    "tied_in",
-    "unclear_in",
     "values_of",
 ]

@@ -10,9 +10,8 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from dropcheck.analysis.on_paper import EXACT, Rounded, comes_near, largest_in, worked_out
 from dropcheck.array_types import Floats, Truths
-from dropcheck.language.graph import Value, number
+from dropcheck.language.graph import number
 from dropcheck.simulation.integrands import Moments, SpanRegisters, Term, filled, middle
 from dropcheck.simulation.steps import (
     FEWEST_CALLS,
@@ -32,7 +31,6 @@ from dropcheck.simulation.steps import (
 )
 from dropcheck.simulation.steps import computed_registers as computed
 from dropcheck.vocabulary.function import Array
-from dropcheck.vocabulary.jumps import AtZero
 
 # ---- cell counts ---------------------------------------------------------------------------------
 #
@@ -208,70 +206,6 @@ class Tables:
         return result
 
 
-# ---- roundings -----------------------------------------------------------------------------------
-#
-# Programs in exact arithmetic, and a quick test whether that makes a difference.
-
-
-class OnPaper:
-    """Computes steps as exact arithmetic would, in order."""
-
-    def __init__(self, errors: Mapping[int, Array]) -> None:
-        self.errors = dict(errors)
-
-    def __call__(self, step: Step, inputs: list[Array]) -> Array:
-        """The value of a step, from inputs as exact arithmetic has them."""
-        assert step.kernel is not None  # a draw is not computed,
-        assert not step.crossed  # nor are draws combined in exact arithmetic
-        given = [
-            Rounded(array, self.errors.get(register, EXACT))
-            for array, register in zip(inputs, step.inputs, strict=True)
-        ]
-        rounded = worked_out(step.value.function, step.kernel, given)
-        self.errors[step.target] = rounded.error
-        for register in step.frees:
-            self.errors.pop(register, None)
-        return rounded.value
-
-
-def may_jump(value: Value) -> bool:
-    """Whether a computed value has a jump in one of its random arguments."""
-    rule = value.function.jumps
-    places = rule.places if isinstance(rule, AtZero) else ()
-    return rule is not None and (not places or any(value.inputs[at].random for at in places))
-
-
-class NearJumps:
-    """Computes steps in float64, and watches for arguments near a jump.
-
-    `found` is the first value that would be different at the jump. `again` tells whether numbers
-    that are not whole repeat where functions jump: then there may be rare ties.
-    """
-
-    def __init__(self) -> None:
-        self.found: Value | None = None
-        self.again = False
-        self._largest = 0.0
-
-    def __call__(self, step: Step, inputs: list[Array]) -> Array:
-        """The value of a step."""
-        result = computed(step, inputs)
-        self._largest = max([self._largest, *map(largest_in, inputs)])
-        if self.found is None and step.kernel is not None and may_jump(step.value):
-            if comes_near(step.value.function, step.kernel, inputs, result, self._largest):
-                self.found = step.value
-            self.again |= any(map(_come_again, inputs))
-        return result
-
-
-def _come_again(array: Array) -> bool:
-    if array.dtype == np.bool_ or array.shape[-1] == 1 or not array.size:
-        return False
-    some = array.reshape(-1, array.shape[-1])[0, :256]
-    some = some[2.0 * some != np.rint(2.0 * some)]
-    return bool(np.unique(some).size < some.size / 2)
-
-
 # ---- program -------------------------------------------------------------------------------------
 
 
@@ -330,8 +264,6 @@ class Program:
     shared: bool = False
     # counts draws in cells, in place of integrands
     counter: Counter | None = None
-    # for exact arithmetic: the rounding errors of fixed values, by register; None: in float64
-    roundings: tuple[tuple[int, Array], ...] | None = None
     # whether each span is one call of code, whose draws may depend on each other, and one block
     whole: bool = False
     code: CallsAsked = field(init=False, repr=False, compare=False)  # what is asked of code
@@ -477,8 +409,6 @@ class Program:
             points = laws_points(generator, shapes, self.net, draws)
         for register, constant in self.fixed:
             arrays[register] = constant
-        if self.roundings is not None:
-            compute = OnPaper(dict(self.roundings))
         for step in self.steps:
             inputs = [filled(arrays[register]) for register in step.inputs]
             if step.kernel is None:

@@ -281,24 +281,25 @@ class LawDraw:
     def twice(self, arguments: list[Array], others: list[Array]) -> tuple[Array, Array]:
         """The draws, and the draws for other arguments from the same random numbers.
 
-        If the arguments differ by rounding only, the second ones are equal to the first in two
+        If the arguments differ by rounding only, the second ones are equal to the first in three
         cases: if the law is discrete, where nearly all are equal anyway (binomial numbers with
-        p = 1/2 and slightly more may not be); and if they use up other random numbers, after which
-        all would be different.
+        p = 1/2 and slightly more may not be); if they use up other random numbers, after which all
+        would be different; and if the law does not take them. If it does not take arguments that
+        are far off, all draws are turned, or infinite.
         """
         stream = self.generator.bit_generator
         before = stream.state
         draws = self(arguments)
         after, stream.state = stream.state, before
+        pairs = zip(arguments, others, strict=True)
+        hardly = all(np.allclose(a, b, HARDLY, TINY, equal_nan=True) for a, b in pairs)
+        discrete = self.step.value.law is not None and self.step.value.law.discrete
         try:
-            other = self(others)
-            apart = repr(stream.state) != repr(after)
-            pairs = zip(arguments, others, strict=True)
-            hardly = all(np.allclose(a, b, HARDLY, TINY, equal_nan=True) for a, b in pairs)
-            discrete = self.step.value.law is not None and self.step.value.law.discrete
-            return draws, draws if hardly and (apart or discrete) else other
+            other = draws if hardly and discrete else self(others)
+            return draws, draws if hardly and repr(stream.state) != repr(after) else other
         except DropcheckError:
-            return draws, draws
+            far = ~draws if draws.dtype == np.bool_ else np.full_like(draws, np.inf)
+            return draws, draws if hardly else far
         finally:
             stream.state = after
 

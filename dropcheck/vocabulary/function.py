@@ -17,7 +17,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dropcheck.vocabulary.jumps import JumpRule
 from dropcheck.vocabulary.majorants.rule import Majorant
 from dropcheck.vocabulary.shapes import Shape, ShapeRule, elementwise, normalise_axes
 
@@ -178,8 +177,6 @@ class Function:
     # "": all places are in order. (Element by element, and for elements that are only moved, all
     # follows from the shapes.)
     places: str = ""
-    # moves arguments to a jump of the function, if only rounding keeps them off it
-    jumps: JumpRule | None = None
     mistaken_for: str = ""  # the function that authors write in its place by mistake
 
     @property

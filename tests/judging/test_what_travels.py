@@ -125,7 +125,6 @@ DETAILS: dict[Reason, dict[str, float | str]] = {
     Reason.CONDITION_NEVER_TRUE: {"draws": 8192},
     Reason.NOT_NUMBERS: {"undefined": 5, "draws": 10, "first": ", the first with x = 1"},
     Reason.CODE_COUNTEREXAMPLES: {"violations": 5, "draws": 10, "first": ", the first with x = 1"},
-    Reason.TIED: {"sign": ">=", "place": " in line 6"},
     Reason.TOO_FEW_BLOCKS: {"blocks": 63, "needed": 64},
     Reason.NO_DIFFERENCE_YET: {"needed": 138155.1},
     Reason.HIDDEN_VALUES: {

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary import growth, jumps, special
+from dropcheck.vocabulary import growth, special
 from dropcheck.vocabulary.function import (
     LINEAR,
     MORE,
@@ -81,16 +81,14 @@ ADD = _sign("a + b", "+", np.add, "sum", sums.Sum(1.0), does="adds",
 SUBTRACT = _sign("a - b", "-", np.subtract, "difference", sums.Sum(-1.0), does="adds")  # fmt: skip
 MULTIPLY = _sign("a * b", "*", np.multiply, "product", growth.PRODUCT, does="multiplies",
                  carries_size=True)  # fmt: skip
-DIVIDE = _sign("a / b", "/", np.divide, "quotient", growth.QUOTIENT, does="divides",
-               jumps=jumps.AtZero((1,)))  # fmt: skip
+DIVIDE = _sign("a / b", "/", np.divide, "quotient", growth.QUOTIENT, does="divides")  # fmt: skip
 FLOOR_DIVIDE = _sign(
     "a // b", "//", np.floor_divide, "quotient, rounded down",
-    growth.by_norm(powers.whole_quotient), cost=usual, does="divides", jumps=jumps.whole_quotient,
+    growth.by_norm(powers.whole_quotient), cost=usual, does="divides",
 )  # fmt: skip
 MODULO = _sign(
     "a % b", "%", np.remainder, "remainder, of the divisor's sign",
     growth.by_norm(powers.remainder), cost=usual, does="divides", aliases=("mod", "remainder"),
-    jumps=jumps.whole_quotient,
 )  # fmt: skip
 # as in float64: an overflow is infinite, a root of a negative number is NaN
 POWER = _sign(
@@ -114,7 +112,7 @@ ROUND = entry(
     "round", np.rint,
     "the nearest whole number, halves to the even one: round(2.5) is 2; to a format of numbers: "
     "round(x, float32)",
-    _linear(summand=0.5), jumps=jumps.whole,
+    _linear(summand=0.5),
 )  # fmt: skip
 SQRT = entry(
     "sqrt", np.sqrt, "square root", growth.root(2), carries_size=True, latex=(r"\sqrt{", "}"),
@@ -138,19 +136,15 @@ MINIMUM = entry(
 
 NUMBERS = (
     ABS,
-    entry("sign", np.sign, "1, 0 or −1, as x is above, at or below 0", BY_HULL, aliases=("sgn",),
-          jumps=jumps.whole),
+    entry("sign", np.sign, "1, 0 or −1, as x is above, at or below 0", BY_HULL, aliases=("sgn",)),
     SQRT,
     entry("cbrt", np.cbrt, "cube root", growth.root(3), carries_size=True,
           latex=(r"\sqrt[3]{", "}"), degree=scaling(1 / 3)),
     EXP,
     entry("expm1", np.expm1, "exp(x) − 1", growth.EXPONENTIAL_LESS_ONE),
-    entry("log", np.log, "natural logarithm", powers.Logarithm(1.0), latex=r"\log", aliases=("ln",),
-          jumps=jumps.AtZero((0,))),
-    entry("log2", np.log2, "logarithm to base 2", powers.Logarithm(1 / math.log(2.0)),
-          jumps=jumps.AtZero((0,))),
-    entry("log10", np.log10, "logarithm to base 10", powers.Logarithm(1 / math.log(10.0)),
-          jumps=jumps.AtZero((0,))),
+    entry("log", np.log, "natural logarithm", powers.Logarithm(1.0), latex=r"\log", aliases=("ln",)),
+    entry("log2", np.log2, "logarithm to base 2", powers.Logarithm(1 / math.log(2.0))),
+    entry("log10", np.log10, "logarithm to base 10", powers.Logarithm(1 / math.log(10.0))),
     entry("log1p", np.log1p, "log(1 + x)", powers.LogarithmOfOneMore()),
     entry("xlogy", Special("xlogy"), "x log(y), 0 where x is 0",
           growth.by_norm(powers.times_logarithm), parameters=values("x y")),
@@ -169,10 +163,9 @@ NUMBERS = (
     entry("tanh", np.tanh, "hyperbolic tangent", BY_HULL, latex=r"\tanh"),
     entry("arcsinh", np.arcsinh, "inverse hyperbolic sine", _linear(slope=1.0), aliases=("asinh",)),
     entry("arctanh", np.arctanh, "inverse hyperbolic tangent", BY_HULL, aliases=("atanh",)),
-    entry("floor", np.floor, "rounded down", _linear(summand=1.0), latex=(r"\lfloor ", r" \rfloor"),
-          jumps=jumps.whole),
+    entry("floor", np.floor, "rounded down", _linear(summand=1.0), latex=(r"\lfloor ", r" \rfloor")),
     entry("ceil", np.ceil, "rounded up", _linear(summand=1.0), latex=(r"\lceil ", r" \rceil"),
-          aliases=("ceiling",), jumps=jumps.whole),
+          aliases=("ceiling",)),
     ROUND,
     entry("clip", lambda x, low, high: np.minimum(np.maximum(x, low), high),
           "x held between low and high", growth.PICKED,
@@ -198,20 +191,19 @@ NUMBERS = (
     entry("softplus", lambda x: np.logaddexp(x, 0.0), "log(1 + exp(x))",
           _linear(summand=math.log(2.0), above=True, slope=1.0)),
     entry("sigmoid", Special("expit"), "1 / (1 + exp(−x))", growth.share(1.0), aliases=("expit",)),
-    entry("logit", Special("logit"), "log(x / (1 − x))", BY_HULL, jumps=jumps.AtZero((0,))),
+    entry("logit", Special("logit"), "log(x / (1 − x))", BY_HULL),
     entry("erf", Special("erf"), "error function: 2 · Phi(x · sqrt(2)) − 1", BY_HULL),
     entry("erfc", Special("erfc"), "1 − erf(x)", BY_HULL),
     entry("Phi", Special("ndtr"), "standard normal distribution function",
           growth.share(_HAZARD, 0.5), latex=r"\Phi", aliases=("ndtr", "norm_cdf")),
     entry("phi", lambda x: np.exp(-0.5 * np.square(x)) / _ROOT_2PI, "standard normal density",
           BY_HULL, latex=r"\varphi"),
-    entry("gamma", Special("gamma"), "gamma function", BY_HULL, jumps=jumps.whole),
-    entry("lgamma", Special("gammaln"), "log of |gamma(x)|", growth.by_norm(powers.log_gamma),
-          jumps=jumps.whole),
-    entry("digamma", Special("psi"), "derivative of lgamma", BY_HULL, jumps=jumps.whole),
+    entry("gamma", Special("gamma"), "gamma function", BY_HULL),
+    entry("lgamma", Special("gammaln"), "log of |gamma(x)|", growth.by_norm(powers.log_gamma)),
+    entry("digamma", Special("psi"), "derivative of lgamma", BY_HULL),
     entry("comb", _comb, "ways to choose k of n whole ones; NaN where they are not whole",
           growth.by_norm(powers.choose), parameters=values("n k"), latex=(r"\binom{", "}{", "}"),
-          aliases=("binom", "choose"), jumps=jumps.whole),
+          aliases=("binom", "choose")),
     entry("factorial", _factorial, "1 · 2 · … · n; NaN where n is not whole", BY_HULL,
-          parameters=values("n"), latex=("", "!"), jumps=jumps.whole),
+          parameters=values("n"), latex=("", "!")),
 )  # fmt: skip

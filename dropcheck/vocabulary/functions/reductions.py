@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary import growth, jumps
+from dropcheck.vocabulary import growth
 from dropcheck.vocabulary.function import (
     AXIS,
     LINEAR,
@@ -262,7 +262,7 @@ STD = _over("std", lambda x, **over: np.sqrt(_var(x, **over)),
 NORM = _over("norm", _norm,
       "norm of order ord of the elements; of a matrix with ord, name the axis",
       elements.VectorNorm(), more=(option("ord", 2.0),),
-      carries_size=True, jumps=jumps.AtZero(), latex=(r"\lVert ", r" \rVert"),
+      carries_size=True, latex=(r"\lVert ", r" \rVert"),
       degree=lambda options: None if options.get("ord") == 0 else 1.0,  # of order 0 it counts
       )  # fmt: skip
 PAIRWISE = {"max": "maximum", "min": "minimum"}
@@ -283,10 +283,10 @@ ARRAYS = (
     MAX,
     MIN,
     _over("argmax", partial(_place, np.argmax), "index of the largest, the first of equals, from 0",
-          _PLACE, empty=False, jumps=jumps.ranks, places="(N)->()"),
+          _PLACE, empty=False, places="(N)->()"),
     _over("argmin", partial(_place, np.argmin),
           "index of the smallest, the first of equals, from 0", _PLACE,
-          empty=False, jumps=jumps.ranks, places="(N)->()"),
+          empty=False, places="(N)->()"),
     _over("logsumexp", _logsumexp, "log of the sum of exponentials", elements.LogSumExp()),
     _over("median", partial(_quantile, u=0.5), "the middle element, or the mean of the middle two",
           growth.MIDDLE, empty=False, cost=sorting, degree=LINEAR, does="ranks"),
@@ -296,7 +296,7 @@ ARRAYS = (
     _along("sort", _sort, "in ascending order", LARGEST_ELEMENT, cost=sorting, places="(n)->(N)",
            does="ranks", degree=LINEAR),
     _along("argsort", _argsort, "the indices that sort, from 0, ties in order", _PLACE,
-           cost=sorting, jumps=jumps.ranks),
+           cost=sorting),
     _along("cumsum", _RUNNING_SUM, "running sum", sums.RunningTotal(),
            does="sums", carries_size=True),
     _along("cumprod", partial(_running, np.multiply), "running product",

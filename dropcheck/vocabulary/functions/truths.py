@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary import growth, jumps
+from dropcheck.vocabulary import growth
 from dropcheck.vocabulary.function import (
     OVER,
     OVER_ALL,
@@ -159,7 +159,7 @@ def _first(event: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
 
 
 def _truth(name: str, kernel: Kernel, summary: str, **more: Any) -> Function:
-    facts = {"truth": True, "jumps": jumps.AtZero(), **more}
+    facts = {"truth": True, **more}
     return entry(name, kernel, summary, growth.BY_HULL, **facts)
 
 
@@ -169,8 +169,7 @@ _UFUNCS = {
 }  # fmt: skip
 COMPARISONS = {
     sign: _truth(sign, partial(_compare, how=how), f"1 where a {sign} b, else 0", latex=latex,
-                 parameters=PAIR, cost=cheap, written=f"a {sign} b",
-                 jumps=jumps.equal)
+                 parameters=PAIR, cost=cheap, written=f"a {sign} b")
     for sign, (how, latex) in _UFUNCS.items()
 }  # fmt: skip
 NOT_EQUAL = COMPARISONS["!="]
@@ -197,19 +196,18 @@ IS_TRUE = _truth(
 _CHOICE = ("a where c holds, else b", growth.CHOSEN)
 CONDITIONAL = entry(
     "conditional", _choose, *_CHOICE, parameters=values("c a b"), takes_truth=True, guards=True,
-    jumps=jumps.AtZero((0,)), cost=cheap, written="a if c else b",
+    cost=cheap, written="a if c else b",
 )  # fmt: skip
-WHERE = entry("where", _choose, *_CHOICE, parameters=values("c a b"), takes_truth=True, guards=True,
-              jumps=jumps.AtZero((0,)))  # fmt: skip
+WHERE = entry("where", _choose, *_CHOICE, parameters=values("c a b"), takes_truth=True, guards=True)  # fmt: skip
 
 SIGNS = (*COMPARISONS.values(), AND, OR, NOT, IS_TRUE, CONDITIONAL)
 
 IS_CLOSE = _truth(
     "isclose", _isclose, "whether |a − b| ≤ max(rtol · max(|a|, |b|), atol)",
-    parameters=(*PAIR, option("rtol", RTOL), option("atol", ATOL)), jumps=jumps.nearer,
+    parameters=(*PAIR, option("rtol", RTOL), option("atol", ATOL)),
 )  # fmt: skip
 
-_of_any_number = partial(_truth, jumps=None)
+_of_any_number = partial(_truth)
 IS_FINITE = _of_any_number("isfinite", np.isfinite, "neither NaN nor infinite")
 IS_NAN = _of_any_number("isnan", np.isnan, "no number, as 0 / 0 and sqrt(-1) are")
 
@@ -234,5 +232,5 @@ ARRAYS = (
     ALL,
     entry("first", _first, "index of the first true element, from 0; inf if none", growth.BY_HULL,
           parameters=(*values("event"), *OVER),
-          shape=reduction(several=False), takes_truth=True, jumps=jumps.AtZero(), places="(N)->()"),
+          shape=reduction(several=False), takes_truth=True, places="(N)->()"),
 )  # fmt: skip
