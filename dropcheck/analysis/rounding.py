@@ -29,6 +29,7 @@ import numpy.typing as npt
 from dropcheck.array_types import Truths
 from dropcheck.language.graph import Kind, Value, kernel_of, number
 from dropcheck.vocabulary.function import Array, Function
+from dropcheck.vocabulary.functions import OF_LAWS
 from dropcheck.vocabulary.functions.truths import COMPARISONS
 
 ALLOWED = 8.0
@@ -142,7 +143,8 @@ class Moved:
         for array in moved:
             own = _bits(array)
             by = by + (own if function.by_element else _summed(own))
-        if not function.by_element:  # it computes with its elements, and may lose their digits
+        # one that computes with elements may lose their digits
+        if not function.by_element and name not in OF_LAWS:
             beside = [self._beside(one, False, self._random(by + _bits(one))) for one in moved]
             with suppress(ValueError):
                 kept = exact if decimal is None else exact | decimal

@@ -133,7 +133,7 @@ def enclosing(compiled: Compiled, comparison: Comparison, centres: Floats) -> En
 # Draws that are computed once more: the most, the fewest, and between them as many as take this
 # work, in rough nanoseconds. Lost digits may be rare.
 MOST_DRAWS, FEW_DRAWS, WORK = 4096, 64, 5e5
-# Rounding below this share of the widening is ignored.
+# Rounding below this share of the interval's width, or of the widening, is ignored.
 NOTHING = 1e-3
 # Rounding below this share of an exact value is ignored.
 SMALL_ROOM = 1e-9
@@ -245,6 +245,12 @@ def with_digits_left(
     """
     interval, verdict = found
     off = rounding_of_means(run, tally.program, tally.centres)
+    own = compiled.functional.columns(comparison.looked_at)
+    with np.errstate(all="ignore"):
+        averages = tally.sums[:, own] / tally.block_values
+        errors = averages.std(axis=0) / np.sqrt(len(tally.sums))
+    if (off[own] <= NOTHING * errors).all() and of_sides <= NOTHING * widen:
+        return found
     means = means_of(tally.sums, tally.values)
     room = room_for(compiled, comparison, means, tally.centres, off) + of_sides
     if widen > 0:

@@ -114,11 +114,8 @@ def test_a_rare_condition_on_one_draw_is_decided_by_an_exact_value_once_it_is_me
 TIES = "u ~ uniform(0, 1); y = where(u < 0.5, 0.1 + 0.2, 0.3)"
 
 
-def test_rounding_is_no_counterexample_and_is_told() -> None:
-    found = judged(TIES, "P(y == 0.3) == 1")
-    assert found.verdict is VERIFIED
-    assert len(found.warnings) == 1
-    assert "isclose" in found.warnings[0]
+def test_rounding_is_no_counterexample() -> None:
+    assert judged(TIES, "P(y == 0.3) == 1").verdict is OPEN
 
 
 @pytest.mark.parametrize("claim", ["P(y == 3) == 1", "P(y <= 3) == 1", "P(y != 3) == 0"])
