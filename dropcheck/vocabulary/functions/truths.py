@@ -198,7 +198,7 @@ CONDITIONAL = entry(
     "conditional", _choose, *_CHOICE, parameters=values("c a b"), takes_truth=True, guards=True,
     cost=cheap, written="a if c else b",
 )  # fmt: skip
-WHERE = entry("where", _choose, *_CHOICE, parameters=values("c a b"), takes_truth=True, guards=True)  # fmt: skip
+WHERE = entry("where", _choose, *_CHOICE, parameters=values("c a b"), takes_truth=True, guards=True)
 
 SIGNS = (*COMPARISONS.values(), AND, OR, NOT, IS_TRUE, CONDITIONAL)
 
