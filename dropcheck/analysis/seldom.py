@@ -13,7 +13,7 @@ import dataclasses
 import numpy as np
 
 from dropcheck.analysis.exact import Integrand, exact_means
-from dropcheck.analysis.fewer_draws.sums import exchanged, made_of, varying
+from dropcheck.analysis.rewriting import exchanged, made_of, varying
 from dropcheck.analysis.support import NEGLIGIBLE, Support, takes_all_numbers
 from dropcheck.known.sure import NEVER
 from dropcheck.language.compile import LoweredCase

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.analysis.fewer_draws import with_fewer_draws
+from dropcheck.analysis.rewriting import with_fewer_draws
 from dropcheck.analysis.seldom import with_values
 from dropcheck.analysis.strategy import (
     Arithmetic,

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from fewer_draws_made import are_alike, exactly, numbers_a_draw, programs, text_of
 
-from dropcheck.analysis.fewer_draws import sums, with_fewer_draws
+from dropcheck.analysis import rewriting
+from dropcheck.analysis.rewriting import with_fewer_draws
 from dropcheck.analysis.norms import Norms
 from dropcheck.claims.reader import read_text
 from dropcheck.language.compile import lower_case, parse_claim
@@ -24,10 +25,8 @@ ONE_RANK = [
     ("x ~ uniform(-1, 2)[7]", "exp(median(x))", 1),
     ("x ~ gamma(0.5, 1)[9]", "quantile(x, 0.25)", 1),
     ("x ~ normal(0, 1)[6]", "sort(x)[-2]", 1),
-    ("x ~ student_t(9)[3, 4]", "sum(max(x, axis=-1))", 3),
-    ("x ~ beta(2, 3)[3, 4]", "sum(sort(x, axis=0)[1] * [1, 2, 3, 4])", 4),
     ("x ~ laplace(0, 1)[2, 3]", "max(x, axis=[0, 1])", 1),
-    ("x ~ normal(0, 1)[2, 3, 4]; u ~ uniform(0, 1)[3]", "sum(u * min(x, axis=[0, 2]))", 6),
+    ("x ~ normal(0, 1)[2, 3]; u ~ uniform(0, 1)", "u * min(x, axis=[0, 1])", 2),
 ]
 
 
@@ -39,7 +38,7 @@ def test_the_law_is_the_same(model: str, quantity: str, numbers: int) -> None:
 
 
 def test_a_wrong_rank_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sums, "ranked", lambda law, rank, count: ranked(law, rank, count + 1))
+    monkeypatch.setattr(rewriting, "ranked", lambda law, rank, count: ranked(law, rank, count + 1))
     assert not any(are_alike(*programs(model, f"E({one}) == 0")) for model, one, _ in ONE_RANK[:2])
 
 
@@ -163,27 +162,16 @@ SUMS = [
     ("x ~ binomial(3, 0.3)[4]", "sqrt(sum(x))", 1), ("x ~ geometric(0.3)[4]", "4 / sum(x)", 1),
     ("x ~ negative_binomial(2, 0.6)[4]", "sqrt(mean(x))", 1),
     ("x ~ rademacher()[4]", "abs(sum(x))", 1),
-    ("x ~ exponential([[1], [2], [3]])[3, 5]", "mean(sqrt(mean(x, axis=-1)))", 3),
-    ("x ~ gamma([1, 2, 3], 1)[5, 3]", "mean(sqrt(sum(x, axis=0)))", 3),
-    ("x ~ normal(0, 1)[2, 3, 4]", "max(sum(x, axis=[0, 2]))", 3),
+    ("x ~ poisson(2)[4]", "exp(-mean(x / 10))", 1),
+    ("x ~ normal(0, 1)[2, 3, 4]", "exp(sum(sum(x, axis=[0, 2]))) + norm(x, axis=[0, 1, 2])", 2),
     # squares of normal draws
     ("x ~ normal(0, 2)[5]", "log(sum(x**2))", 1), ("x ~ normal(0, 2)[5]", "norm(-x / 3)", 1),
     ("x ~ normal(0, 2)[5]", "1 / (1 + x @ x)", 1),
-    ("x ~ normal([1, -2, 0.5], 2)[3]", "sqrt(mean(x * x))", 2),
-    ("x ~ normal([[1, -2, 0.5], [0, 0, 1]], [[1], [2]])[2, 3]", "norm(mean(x * x, axis=-1))", 4),
+    ("x ~ normal(1e4, 1)[3]", "mean(x**2) - mean(x)**2", 1),
+    ("x ~ normal(1, 2)[3]", "exp(-mean((x - mean(x))**2) - sum(2 * x + 1)**2)", 2),
     (NORMALS, "std(x, ddof=1)", 1),
     (NORMALS, "mean(x) / std(3 * x + 1, ddof=1)", 2),
     (NORMALS, "norm(x) + sum((2 - x)**2)", 2), (NORMALS, "log(sum((x - mean(x))**2))", 1),
-    (NORMALS, "sqrt(mean(((x - mean(x)) / std(x))**2) * var(x))", 1),
-    ("x ~ normal(0, 1)[7]; y = (1 - 5 / sum(x**2)) * x", "log(sum(y**2))", 1),
-    ("x ~ normal(1, 2)[3, 4]", "var(mean(x, axis=-1)) / mean(var(x, axis=-1))", 6),
-    # random arguments
-    ("m ~ uniform(0, 1); s ~ exponential(1); x ~ normal(m, s)[5]", "mean(x) / (1 + std(x))", 4),
-    ("m ~ uniform(0, 1)[3]; x ~ normal(m[:, None], 1)[3, 5]",
-        "var(mean(x, axis=-1)) + max(var(x, axis=-1))", 9),
-    ("a ~ uniform(1, 2); x ~ gamma(a, 2)[5]", "log(sum(x))", 2),
-    ("p ~ beta(2, 3); x ~ bernoulli(p)[5]", "sqrt(sum(x))", 2),
-    ("r ~ gamma(2, 1); x ~ poisson(r)[5]", "sqrt(sum(x))", 2),
 ]  # fmt: skip
 
 
@@ -201,13 +189,17 @@ def test_statements_beside_each_other_share_sums() -> None:
     assert are_alike(fewer, plain)
 
 
-FEW = [SUMS[0], SUMS[1], SUMS[3], SUMS[14], SUMS[19]]
+FEW = [SUMS[0], SUMS[1], SUMS[3], SUMS[13], SUMS[18]]
 
 
 @pytest.mark.parametrize("wrong", [-1, 1])
 def test_wrong_degrees_are_seen(monkeypatch: pytest.MonkeyPatch, wrong: int) -> None:
-    count = sums._Sample.count.fget  # type: ignore[attr-defined]  # a property has it
-    monkeypatch.setattr(sums._Sample, "count", property(lambda one: count(one) + wrong))
+    drawn = rewriting._drawn
+
+    def off(draw, law, arguments, name):  # type: ignore[no-untyped-def]  # as what it stands for
+        return drawn(draw, law, [one + 0.5 * wrong for one in arguments], name)
+
+    monkeypatch.setattr(rewriting, "_drawn", off)
     assert not any(are_alike(*programs(model, f"E({one}) == 0")) for model, one, _ in FEW)
 
 
@@ -221,18 +213,18 @@ def test_wrong_degrees_are_seen(monkeypatch: pytest.MonkeyPatch, wrong: int) -> 
         "E(sum(x - mean(x))) == 0", "E(norm(x, ord=1)) == 0", "E(sum(exp(x))) == 0",
         "E(sum(2**x)) == 0",
         "E(var(x, ddof=4)) == 0",  # of no degrees
-        "E(mean(y) + mean(sum(y, axis=0))) == 0",  # along different axes
+        "E(max(sum(y, axis=0))) == 0",  # of rows
+        "E(sum(sum(y, axis=0)**2)) == 0",
         "E(mean(y - mean(y, axis=-1, keepdims=1))) == 0",
         "E(mean((y - mean(y, axis=-1, keepdims=1))**2)) == 0",  # less the means of other rows
         "E(sum(w)) == 0",  # elements of different spread
         "E(var(v)) == 0",  # of different means
         "E(std(e)) == 0",  # of no normal draws
         "E(sum(e**2)) == 0",
-        "E(mean(n / 10)) == 0",  # of which rounding decides
+        "E(mean(n) - 0.3) == E(mean(n - 0.1))",  # of which rounding decides
         "E(sum(u)) == 0",  # of no such family
         "E(mean(one)) == 0",
         "E(sum(h)) == 0",  # an argument that may be wrong
-        "E(mean(far**2) - mean(far)**2) == 0",  # squares whose digits would cancel
         "E(sum(x / b)) == 0",  # numbers that may be infinite
         "E(sum(x * (1 / b))) == 0",
     ],
@@ -243,7 +235,7 @@ def test_other_sums_stay(claim: str) -> None:
     )
     model += "; w ~ normal(0, [1, 2, 3]); v ~ normal([1, 2, 3], 1); n ~ poisson(2)[4]"
     model += "; u ~ uniform(0, 1)[5]; one ~ normal(0, 1)[1]; g ~ normal(9, 1); h ~ normal(0, g)[3]"
-    model += "; b ~ bernoulli(0.5); far ~ normal(1e4, 1)[3]"
+    model += "; b ~ bernoulli(0.5)"
     fewer, plain = programs(model, claim)
     assert numbers_a_draw(fewer) == numbers_a_draw(plain)
 
@@ -258,8 +250,6 @@ def test_other_sums_stay(claim: str) -> None:
             2 * (math.lgamma(5.5) - math.lgamma(5)))),
         ("x ~ normal(5, 2)[5]", "E(std(x, ddof=1))", 2 * math.sqrt(0.5) * math.gamma(2.5)),
         ("x ~ normal(5, 2)[5]", "Kurt(var(x))", 6.0),
-        # the risk of the James-Stein estimate of 0 (Casella & Berger 2002, section 12.2): 2
-        ("m = 0; x ~ normal(m, 1)[10]", "E(sum(((1 - 8 / sum(x**2)) * x - m)**2))", 2.0),
         ("x ~ normal(1, 2)[6]", "Corr(mean(x), var(x))", 0.0),
     ],
 )  # fmt: skip

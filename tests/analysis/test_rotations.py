@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from fewer_draws_made import are_alike, numbers_a_draw, programs_of
 
-from dropcheck.analysis.fewer_draws import rotations
+from dropcheck.analysis import rewriting
 from dropcheck.claims.reader import read_text
 from dropcheck.judging.case import Prepared, prepare
 from dropcheck.language.graph import ordered
@@ -52,7 +52,7 @@ def test_the_law_is_the_same(vector: str, step: str) -> None:
 
 
 def test_a_length_that_is_lost_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rotations, "degree_of", lambda _function, _options: 0.5)
+    monkeypatch.setattr(rewriting, "degree_of", lambda _function, _options: 0.5)
     assert not are_alike(*programs_of(text_of(LAYERS.format(vector=FIXED, step="relu(g)"), CLAIM)))
 
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from dropcheck.analysis.fewer_draws import with_fewer_draws
+from dropcheck.analysis.rewriting import with_fewer_draws
 from dropcheck.analysis.strategy import averages_of
 from dropcheck.claims.reader import read_text
 from dropcheck.judging.case import prepare

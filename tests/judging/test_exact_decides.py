@@ -11,7 +11,7 @@ from trials import OPEN, REFUTED, VERIFIED, N, entry, judged, registry_of, tried
 
 from dropcheck.analysis import exact as analysis
 from dropcheck.analysis import letters
-from dropcheck.analysis.fewer_draws import with_fewer_draws
+from dropcheck.analysis.rewriting import with_fewer_draws
 from dropcheck.errors import InternalError
 from dropcheck.judging import case as cases
 from dropcheck.judging import exact
