@@ -192,15 +192,14 @@ def _by_rank(
     draw: Value, arguments: Sequence[float], above: set[int], operands: Sequence[Value]
 ) -> dict[int, Value]:
     """The one element by its rank as a draw of its own."""
-    law = draw.law
-    if law is None or math.prod(draw.shape) > MOST_ELEMENTS or not can_be_ranked(law, arguments):
+    law, count = draw.law, math.prod(draw.shape)
+    if law is None or count > MOST_ELEMENTS or not can_be_ranked(law, tuple(arguments)):
         return {}
     found = _through(draw, above, operands, lambda value: _rank(draw, value))
     if len(found) != 1:
         return {}
     ((value, rank),) = found
-    law = ranked(law, rank, math.prod(draw.shape))
-    return {id(value): dataclasses.replace(draw, shape=(), law=law)}
+    return {id(value): dataclasses.replace(draw, shape=(), law=ranked(law, rank, count))}
 
 
 def _rank(draw: Value, value: Value) -> int | None:
@@ -418,10 +417,10 @@ def turned(values: Sequence[Value], operands: Sequence[Value]) -> Stands | None:
             spread = constant_beside(spread, spread.constant * length)
             return None, 0.0, dataclasses.replace(matrix, shape=value.shape, inputs=(mean, spread))
         normal = dataclasses.replace(matrix, shape=value.shape)
-        length, power, rest = parts[id(vector)]
-        if length is None or power != 0.5:
+        before, exponent, rest = parts[id(vector)]
+        if before is None or exponent != 0.5:
             return squared(whole(vector)), 0.5, normal
-        return product(length, squared(rest)), 0.5, normal
+        return product(before, squared(rest)), 0.5, normal
 
     def part(value: Value) -> _Part:
         if not (value.random or value.estimated):

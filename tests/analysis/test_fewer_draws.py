@@ -9,8 +9,8 @@ import pytest
 from fewer_draws_made import are_alike, exactly, numbers_a_draw, programs, text_of
 
 from dropcheck.analysis import rewriting
-from dropcheck.analysis.rewriting import with_fewer_draws
 from dropcheck.analysis.norms import Norms
+from dropcheck.analysis.rewriting import with_fewer_draws
 from dropcheck.claims.reader import read_text
 from dropcheck.language.compile import lower_case, parse_claim
 from dropcheck.results import Verdict
