@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -133,52 +134,40 @@ KnownDraws = dict[int, float]
 """The values of some draws."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProductMoments:
-    """Means and covariances of products, and bounds of their errors."""
-
-    means: Floats
-    covariances: Floats
-    means_off: Floats
-    covariances_off: Floats
-
-
 def conditioned(
-    summands: Sequence[Integrand],
+    integrands: Sequence[Integrand],
     moments: Callable[[Sequence[Integrand]], ExactMoments | None],
     norm: Norm,
-) -> ProductMoments:
+) -> ExactMoments:
     """The moments of integrands.
 
     Args:
-        summands: the integrands.
+        integrands: the integrands.
         moments: gives the exact moments of integrands in which the discrete draws are fixed.
         norm: gives bounds of the norms of quantities.
 
     Raises:
         PolynomialError: there are no such draws, or the moments given an outcome are not known.
     """
-    below = ordered(quantities(summands))
+    below = ordered(quantities(integrands))
     outcomes, chances, rest = _outcomes(below)
     if not 1 < len(outcomes) <= MOST_VALUES / len(below):
         raise PolynomialError
     given_each = []
     for outcome in outcomes:
         stands = _given(below, outcome)
-        known = moments([one.with_values(stands) for one in summands])
+        known = moments([one.with_values(stands) for one in integrands])
         if known is None:
             raise PolynomialError
         given_each.append(known)
-    joined = _joined(chances, given_each)
-    if rest == 0:
-        return joined
-    sizes = [norm_of_product(list(one.centred), 4.0, norm) for one in summands]
-    beyond = rest**0.25 * np.array(sizes)
-    return replace(
-        joined,
-        means_off=joined.means_off + beyond * rest**0.25,
-        covariances_off=joined.covariances_off + 3 * np.outer(beyond, beyond),
-    )
+    means, off, covariances, covariances_off = _joined(chances, given_each)
+    if rest > 0:
+        sizes = [norm_of_product(list(one.centred), 4.0, norm) for one in integrands]
+        beyond = rest**0.25 * np.array(sizes)
+        off = off + beyond * rest**0.25
+        covariances_off = covariances_off + 3 * np.outer(beyond, beyond)
+    spreads = _magnitude(covariances, covariances_off)
+    return _with_error(means, _magnitude(means, off), {1: (covariances, spreads)})
 
 
 def _outcomes(values: Sequence[Value]) -> tuple[list[KnownDraws], Floats, float]:
@@ -227,8 +216,10 @@ def _made_or_constant(value: Value, inputs: tuple[Value, ...]) -> Value:
         raise PolynomialError from None
 
 
-def _joined(chances: Floats, given_each: Sequence[ExactMoments]) -> ProductMoments:
-    """The moments over all outcomes, from the moments given each outcome."""
+def _joined(
+    chances: Floats, given_each: Sequence[ExactMoments]
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """The means and covariances from those given each outcome, each with bounds of the errors."""
     means = np.stack([one.means for one in given_each])
     off = np.stack([one.mean_errors for one in given_each])
     inner = np.stack([one.covariance(1) for one in given_each])
@@ -242,14 +233,9 @@ def _joined(chances: Floats, given_each: Sequence[ExactMoments]) -> ProductMomen
     crossed = np.einsum("k,ki,kj->ij", chances, off + mean_off, np.abs(away) + off + mean_off)
     deviations = np.sqrt(np.maximum(np.diagonal(inner, axis1=1, axis2=2), 0.0))
     errors = chances * np.array([one.error for one in given_each])
-    return ProductMoments(
-        means=mean,
-        means_off=mean_off,
-        covariances=np.tensordot(chances, inner, 1) + np.einsum("k,ki,kj->ij", chances, away, away),
-        covariances_off=np.einsum("k,ki,kj->ij", errors, deviations, deviations)
-        + crossed
-        + crossed.T,
-    )
+    total = np.tensordot(chances, inner, 1) + np.einsum("k,ki,kj->ij", chances, away, away)
+    total_off = np.einsum("k,ki,kj->ij", errors, deviations, deviations) + crossed + crossed.T
+    return mean, mean_off, total, total_off
 
 
 # ---- exact ---------------------------------------------------------------------------------------
@@ -279,8 +265,10 @@ def exact_moments(
     moments = _at_once(integrands, groups, found)
     if moments is not None or groups is not None:
         return moments
-    norm = Norms(integrate=False).norm
-    return _with_offs(lambda: conditioned(integrands, partial(_at_once, known=found), norm))
+    with suppress(PolynomialError), np.errstate(all="ignore"):
+        norm = Norms(integrate=False).norm
+        return conditioned(integrands, partial(_at_once, known=found), norm)
+    return None
 
 
 def _at_once(
@@ -439,28 +427,14 @@ def _in_outcomes(integrand: Integrand, table: Outcomes) -> Floats:
     return np.broadcast_to(means, table.probabilities.shape)
 
 
-def _with_offs(moments: Callable[[], ProductMoments]) -> ExactMoments | None:
-    """Moments with bounds of their errors as `ExactMoments`; None if they are not known."""
-    try:
-        with np.errstate(all="ignore"):
-            found = moments()
-        sizes = _magnitude(found.means, found.means_off)
-        spreads = _magnitude(found.covariances, found.covariances_off)
-        return _with_error(found.means, sizes, {1: (found.covariances, spreads)})
-    except PolynomialError:
-        return None
-
-
 def _by_steps(integrands: Sequence[Integrand], known: Found | None) -> ExactMoments | None:
     """The moments of a recurrence, averaged over step by step."""
     carried = _carried(quantities(integrands))
     if not carried:
         return None
-    try:
-        with np.errstate(all="ignore"):
-            return _of_polynomials(integrands, None, known, carried)
-    except PolynomialError:
-        return None
+    with suppress(PolynomialError), np.errstate(all="ignore"):
+        return _of_polynomials(integrands, None, known, carried)
+    return None
 
 
 def _carried(roots: Sequence[Value]) -> set[int]:

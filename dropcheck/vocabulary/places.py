@@ -43,7 +43,7 @@ def origin(kernel: Kernel, arguments: Sequence[Any], at: int) -> Origin:
         at: the place of the argument.
 
     Raises:
-        ValueError: the result is too large.
+        ValueError: the result is too large, or the function does more than that.
 
     >>> found = origin(np.transpose, [np.zeros((2, 3))], 0)
     >>> found.shape, [(axes, places.tolist()) for axes, places in found.axes]
@@ -82,6 +82,8 @@ def _places(numbered: Array, most: int) -> tuple[tuple[int, ...], NDArray[np.int
                 break
         else:
             narrow = np.where(gaps, 1.0, narrow)
+    if (narrow != np.clip(np.rint(narrow), 1, most)).any():
+        raise ValueError  # these are no places
     places = narrow.reshape([narrow.shape[axis] for axis in varying])
     return varying, places.astype(np.intp) - 1
 
