@@ -459,6 +459,18 @@ def norm_of(
     return math.inf if math.isnan(most) else max(most, 0.0) ** (1 / p)
 
 
+def diverges(value: Value, order: float) -> bool:
+    """Whether E|φ(x)|^order of a function of a continuous draw is infinite (`known.cells`)."""
+    draw = draw_below(value)
+    single = None if draw is None else SingleDraw.of(draw)
+    if draw is None or single is None or single.law.discrete:
+        return False
+    if single.law.constant(*single.arguments) is not None:
+        return False
+    integrand = SingleDrawIntegrand(Steps.to([value], draw), (order,), (0.0,), False, None)
+    return cells.diverges(single.law, single.arguments, integrand)
+
+
 class Integrals:
     """The integrals of a case.
 

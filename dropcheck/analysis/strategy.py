@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from dropcheck.analysis.bounds import of_one_operator
 from dropcheck.analysis.law_bounds import AffineDraw, line_of
+from dropcheck.analysis.single_draw import diverges
 from dropcheck.claims.registry import Tolerance
 from dropcheck.language.compile import LoweredCase
 from dropcheck.language.graph import (
@@ -239,9 +240,7 @@ def missing_moment(lowered: LoweredCase) -> Explanation | None:
     """Why an operator of the statement has no value: its moment does not exist. None: unknown."""
     for operation, needed, never in _orders(lowered):
         if never <= needed:
-            order = max(never, 1)
-            moment = "mean" if order == 1 else "variance" if order <= 2 else "such moment"
-            return Reason.NO_MOMENT.explain(operator=operation, order=order, moment=moment)
+            return _no_moment(operation, max(never, 1))
     return None
 
 
@@ -256,6 +255,21 @@ def missing_variance(lowered: LoweredCase) -> Explanation | None:
                 operator=operation, order=never, needed=2 * needed
             )
     return None
+
+
+def divergent_moment(lowered: LoweredCase) -> Explanation | None:
+    """The same of an operator of a function of one draw, whose mean diverges; None: unknown."""
+    for value in operators(lowered.operands):
+        for order in range(1, value.operator.order + 1):
+            alone = not dict(value.options)["given"]
+            if alone and any(diverges(quantity, float(order)) for quantity in value.inputs):
+                return _no_moment(value.operation, order)
+    return None
+
+
+def _no_moment(operation: str, order: float) -> Explanation:
+    moment = "mean" if order == 1 else "variance" if order <= 2 else "such moment"
+    return Reason.NO_MOMENT.explain(operator=operation, order=order, moment=moment)
 
 
 def _orders(lowered: LoweredCase) -> Iterator[tuple[str, int, float]]:

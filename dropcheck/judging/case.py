@@ -21,6 +21,7 @@ from dropcheck.analysis.strategy import (
     Quantiles,
     Strategy,
     Unanswerable,
+    divergent_moment,
     strategy_of,
 )
 from dropcheck.analysis.support import support
@@ -301,9 +302,12 @@ def _prepared(
         if analysed.compiled is not None and analysed.knowledge is not None:
             knowledge = carried_over(knowledge, compiled, analysed.knowledge, analysed.compiled)
             compiled = replace(compiled, unbounded=knowledge.unbounded)
-        asymptotic = knowledge.guarantee is Guarantee.ASYMPTOTIC
-        if asymptotic and strategy.no_variance is not None:
-            strategy, compiled, knowledge = Unanswerable(strategy.no_variance), None, None
+        if knowledge.guarantee is Guarantee.ASYMPTOTIC:
+            missing = strategy.no_variance or (
+                divergent_moment(lowered) if knowledge.undefined is None else None
+            )
+            if missing is not None:
+                strategy, compiled, knowledge = Unanswerable(missing), None, None
     parsed = graphs.parsed(case.claim)
     alone = {
         name: text
