@@ -36,8 +36,8 @@ from dropcheck.vocabulary.operators import OPERATORS
 
 # ---- the errors ----------------------------------------------------------------------------------
 
-_MISTAKEN = [(word.name, word.mistaken_for) for word in FUNCTIONS.values() if word.mistaken_for]
-_MISTAKEN += [(word.name, word.mistaken_for) for word in OPERATORS.values() if word.mistaken_for]
+# Functions and operators that authors take for each other.
+_MISTAKEN = (("var", "std"), ("std", "var"), ("Var", "Std"), ("Std", "Var"))
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "!=", "!=": "=="}
 
 CONSTANT = "a constant changed"

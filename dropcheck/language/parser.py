@@ -110,32 +110,24 @@ def check_brackets(source: SourceText, lines: list[str], longest: int) -> None:
     for number, line in enumerate(lines):
         for found in _BRACKET.finditer(line):
             character, at = found.group(), Position(source, number, found.start())
-            if character in _CLOSES:
-                _closing(character, at, open_brackets)
+            if character not in _CLOSES:
+                open_brackets.append((character, at))
+                if len(open_brackets) > DEEPEST_BRACKETS:
+                    message = f"brackets are nested deeper than {DEEPEST_BRACKETS} levels"
+                    raise at.error(message, "name a part of it on a line of the model")
                 continue
-            open_brackets.append((character, at))
-            if len(open_brackets) > DEEPEST_BRACKETS:
-                raise at.error(
-                    f"brackets are nested deeper than {DEEPEST_BRACKETS} levels",
-                    "name a part of it on a line of the model",
-                )
+            if not open_brackets:
+                message = f"{character!r} closes a bracket that was never opened"
+                raise at.error(message, "take it out")
+            opened, place = open_brackets.pop()
+            if opened != _CLOSES[character]:
+                where = f"column {place.location.column}"
+                where = where if place.line == number else f"line {place.location.line}"
+                message = f"{character!r} closes {opened!r} of {where}"
+                raise at.error(message, "brackets close in the order in which they were opened")
     if open_brackets:
         opened, at = open_brackets[-1]
         raise at.error(f"{opened!r} is never closed", "close it")
-
-
-def _closing(character: str, at: Position, open_brackets: list[tuple[str, Position]]) -> None:
-    if not open_brackets:
-        raise at.error(f"{character!r} closes a bracket that was never opened", "take it out")
-    opened, place = open_brackets.pop()
-    if opened != _CLOSES[character]:
-        where = f"column {place.location.column}"
-        if place.line != at.line:
-            where = f"line {place.location.line}"
-        raise at.error(
-            f"{character!r} closes {opened!r} of {where}",
-            "brackets close in the order in which they were opened",
-        )
 
 
 def check_signs(source: SourceText, first: int, lines: list[str]) -> None:

@@ -177,7 +177,6 @@ class Function:
     # "": all places are in order. (Element by element, and for elements that are only moved, all
     # follows from the shapes.)
     places: str = ""
-    mistaken_for: str = ""  # the function that authors write in its place by mistake
 
     @property
     def signature(self) -> str:

@@ -100,7 +100,6 @@ class Operator:
     aliases: tuple[str, ...] = ()
     of_elements: str = ""
     of_pairs: bool = False  # with one vector: the matrix over all pairs of its elements
-    mistaken_for: str = ""  # the operator that authors write in its place by mistake
 
     @property
     def looked_at(self) -> tuple[str, ...]:
@@ -186,13 +185,13 @@ _ENTRIES = (
     Operator(
         name="Var", summary="variance", operands=_ONE, averages=("u", "uu"),
         value=lambda averages: averages.variance("u"), size=lambda averages: averages.square("u"),
-        ends=(0.0, math.inf), of_elements="var", mistaken_for="Std", aliases=("V", "variance"),
+        ends=(0.0, math.inf), of_elements="var", aliases=("V", "variance"),
     ),
     Operator(
         name="Std", summary="standard deviation", operands=_ONE, averages=("u", "uu"),
         value=lambda averages: np.sqrt(np.maximum(averages.variance("u"), 0)),
         size=_root_mean_square,
-        ends=(0.0, math.inf), of_elements="std", mistaken_for="Var",
+        ends=(0.0, math.inf), of_elements="std",
         aliases=("sd", "stddev", "stdev"),
     ),
     Operator(

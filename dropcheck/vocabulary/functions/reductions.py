@@ -253,12 +253,10 @@ _DDOF = (option("ddof", 0.0),)
 
 VAR = _over("var", _var,
             "variance: squared distances from the mean, over n − ddof, which is n by " "default",
-            growth.SPREAD, more=_DDOF, mistaken_for="std",
-            degree=scaling(2.0))  # fmt: skip
+            growth.SPREAD, more=_DDOF, degree=scaling(2.0))  # fmt: skip
 STD = _over("std", lambda x, **over: np.sqrt(_var(x, **over)),
       "square root of var, over n − ddof likewise",
-      elements.MeanSquare(0.5), more=_DDOF,
-      mistaken_for="var", degree=LINEAR)  # fmt: skip
+      elements.MeanSquare(0.5), more=_DDOF, degree=LINEAR)  # fmt: skip
 NORM = _over("norm", _norm,
       "norm of order ord of the elements; of a matrix with ord, name the axis",
       elements.VectorNorm(), more=(option("ord", 2.0),),
