@@ -95,6 +95,8 @@ def place_in(index: EntryIndex, shape: Shape) -> EntryIndex:
 def _origin(context: Context, value: Value, index: EntryIndex) -> EntryIndex:
     """Where an entry of a value that moves elements comes from."""
     (source,) = value.inputs
+    if math.prod(source.shape) == 1:
+        return (0,) * len(source.shape)
     origins = context.origins.get(id(value))
     if origins is None:
         numbers = np.arange(math.prod(source.shape)).reshape(*source.shape, 1)
@@ -232,6 +234,8 @@ def kinds_of(context: Context, value: Value) -> Integers:
         return _together([kinds, which], value.shape)
     if value.function.rearranges:
         kinds = kinds_of(context, value.inputs[0])
+        if kinds.size == 1:
+            return np.broadcast_to(np.zeros((), dtype=np.intp), value.shape)
         return np.asarray(kernel_of(value)(kinds[..., np.newaxis])[..., 0], dtype=np.intp)
     return np.arange(math.prod(value.shape)).reshape(value.shape)
 
