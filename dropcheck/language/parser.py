@@ -775,25 +775,22 @@ def parse_statement(source: SourceText) -> Statement:
         if isinstance(node, Logic) or (called is not None and called.truth):
             hint = f"claim its probability: P({' '.join(source.text.split())}) == 1"
         raise node.at.error("a claim compares two sides, and this is one side alone", hint)
-    operators = node.operators
-    if "!=" in operators:
-        raise node.at.error(
-            "'!=' cannot be verified by sampling: any two numbers may differ by less than is seen",
-            "claim an inequality, '<' or '>', or 'L == R' with 'expect: refuted'",
-        )
-    rising = all(operator in ("<", "<=") for operator in operators)
-    falling = all(operator in (">", ">=") for operator in operators)
-    if len(operators) == 2 and not (rising or falling):
-        raise node.at.error(
-            "a range needs two signs of the same direction",
-            "write 'a <= L <= b', or one claim for each comparison",
-        )
-    if len(operators) > 2:
-        raise node.at.error(
-            "a claim has one or two signs of comparison, and this has more",
-            "write 'L == R' or 'a <= L <= b', and one claim for each",
-        )
-    return Statement(node.at, operators, node.operands)
+    signs = {*node.operators}
+    one_way = signs <= {"<", "<="} or signs <= {">", ">="}
+    for wrong, message, hint in (
+        ("!=" in signs,
+         "'!=' cannot be verified by sampling: any two numbers may differ by less than is seen",
+         "claim an inequality, '<' or '>', or 'L == R' with 'expect: refuted'"),
+        (len(node.operators) == 2 and not one_way,
+         "a range needs two signs of the same direction",
+         "write 'a <= L <= b', or one claim for each comparison"),
+        (len(node.operators) > 2,
+         "a claim has one or two signs of comparison, and this has more",
+         "write 'L == R' or 'a <= L <= b', and one claim for each"),
+    ):  # fmt: skip
+        if wrong:
+            raise node.at.error(message, hint)
+    return Statement(node.at, node.operators, node.operands)
 
 
 def _second_statement(text: str) -> tuple[int, int] | None:
