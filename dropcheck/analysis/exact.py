@@ -15,14 +15,13 @@ from functools import partial
 import numpy as np
 
 from dropcheck.analysis.enumeration import Outcomes, outcomes_of
-from dropcheck.analysis.letters import PRECISION, Centred, drawn_in, expected
+from dropcheck.analysis.letters import PRECISION, Centred, NormalForms, drawn_in, expected
 from dropcheck.analysis.norms import Norms
 from dropcheck.analysis.rewriting import exchanged, made_of, takers_of
 from dropcheck.analysis.ring import (
     TINY,
     Atom,
     Monomial,
-    NormalForms,
     Polynomial,
     PolynomialError,
     mean_of_elements,

@@ -1,4 +1,4 @@
-"""The polynomials that stand for draws.
+"""The quantities of a graph as polynomials in letters, and the expectations of these.
 
 For expectations, a draw is its mean plus its deviation from it; a value that is neither a
 polynomial nor a function of one draw is unknown. For identities, a draw is a letter, and so is
@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import combinations
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -23,12 +24,14 @@ from dropcheck.analysis.ring import (
     Atom,
     FunctionPowers,
     Monomial,
-    NormalForms,
     Polynomial,
     PolynomialError,
+    Root,
     Space,
     lettered,
+    moved,
     multiplied,
+    near,
     product_of,
     substituted,
 )
@@ -43,7 +46,21 @@ from dropcheck.analysis.single_draw import (
 )
 from dropcheck.array_types import Floats
 from dropcheck.known.cells import Estimate
-from dropcheck.language.graph import Kind, Sources, Value
+from dropcheck.language.graph import (
+    Kind,
+    Sources,
+    Value,
+    computed,
+    constant_beside,
+    in_order,
+    kernel_of,
+    number,
+    random_inputs,
+)
+from dropcheck.vocabulary.function import Function
+from dropcheck.vocabulary.functions.arrays import TAKE
+from dropcheck.vocabulary.functions.elementwise import DIVIDE
+from dropcheck.vocabulary.functions.truths import IS_CLOSE
 from dropcheck.vocabulary.law import Law, Values
 from dropcheck.vocabulary.laws.derived import Ranked
 from dropcheck.vocabulary.moments import HIGHEST_ORDER
@@ -583,6 +600,190 @@ def _growth(off: float) -> float:
     if not off < 1:
         raise PolynomialError
     return max(1.0, math.expm1(off) / PRECISION)
+
+
+# ---- normal form ---------------------------------------------------------------------------------
+#
+# A quantity of the graph as a polynomial: the kernels of its functions, applied to polynomials.
+
+
+# the most values in a graph
+MOST_VALUES = 20_000
+
+
+class Letters(Protocol):
+    """The polynomials that stand for draws, and for values that are no polynomials in others."""
+
+    space: Space
+
+    def draw(self, value: Value) -> Polynomial:
+        """The polynomial for a draw.
+
+        Raises:
+            PolynomialError: nothing is known of the draw.
+        """
+
+    def below(self, value: Value) -> Value | None:
+        """The draw of which a value is a function, if the letters use that; else None."""
+
+    def carried(self, value: Value, found: Polynomial) -> Polynomial:
+        """The polynomial for a value that is `found`: this polynomial, or a letter for it."""
+
+    def other(self, value: Value) -> Polynomial:
+        """The polynomial for a value that is no polynomial in others.
+
+        Raises:
+            PolynomialError: nothing is known of the value.
+        """
+
+
+class NormalForms:
+    """The polynomials of a graph's values, each computed once."""
+
+    def __init__(self, letters: Letters) -> None:
+        self.letters = letters
+        # by id: polynomials in draws, and those with other letters; None where there is none
+        self._plain: dict[int, Polynomial | Root | None] = {}
+        self._known: dict[int, Polynomial | Root | None] = {}
+        self._kept: list[Value] = []  # keeps the values alive, so that no id is used again
+
+    def polynomial(self, value: Value) -> Polynomial:
+        """A value as a polynomial.
+
+        Raises:
+            PolynomialError: it is no polynomial, or too large.
+        """
+        found = self.read(value)
+        if not isinstance(found, Polynomial):
+            raise PolynomialError
+        return found
+
+    def read(self, value: Value) -> Polynomial | Root | None:
+        """A value as a polynomial or a root of one; None if it is neither.
+
+        Raises:
+            PolynomialError: it is too large.
+        """
+        if id(value) not in self._plain:
+            below = in_order([value], self._unseen)
+            if len(self._plain) + len(below) > MOST_VALUES:
+                raise PolynomialError
+            for one in below:
+                self._kept.append(one)
+                self._plain[id(one)] = self._read_plainly(one)
+        for one in in_order([value], self._needed):
+            if id(one) not in self._known:
+                self._known[id(one)] = self._read(one)
+        return self._known[id(value)]
+
+    def _unseen(self, value: Value) -> Sequence[Value]:
+        return [one for one in random_inputs(value) if id(one) not in self._plain]
+
+    def _read_plainly(self, value: Value) -> Polynomial | Root | None:
+        """A value as a polynomial in draws."""
+        with suppress(*NO_POLYNOMIAL):
+            if not value.random:
+                if value.constant is None:
+                    return None
+                return Polynomial.constant(self.letters.space, number(value.constant))
+            if value.kind == Kind.DRAW:
+                return self.letters.draw(value)
+            if all(self._plain[id(one)] is not None for one in random_inputs(value)):
+                return self.made(value, self._plain)
+        return None
+
+    def _needed(self, value: Value) -> Sequence[Value]:
+        """The values whose polynomials with other letters are needed for that of a value."""
+        done = id(value) in self._known or isinstance(self._plain[id(value)], Polynomial)
+        if done or value.kind != Kind.COMPUTED:
+            return ()
+        if self.letters.below(value) is not None and not _compares(value.function):
+            return ()
+        return random_inputs(value)
+
+    def _read(self, value: Value) -> Polynomial | Root | None:
+        plain = self._plain[id(value)]
+        if isinstance(plain, Polynomial) or value.kind != Kind.COMPUTED:
+            return plain
+        if self.letters.below(value) is None or _compares(value.function):
+            with suppress(*NO_POLYNOMIAL):
+                return self.made(value, self._known)
+        with suppress(*NO_POLYNOMIAL):
+            return self.letters.other(value)
+        return plain
+
+    def made(
+        self, value: Value, known: Mapping[int, Polynomial | Root | None]
+    ) -> Polynomial | Root:
+        """A value by its kernel, from the polynomials of its inputs."""
+        function, kernel = value.function, kernel_of(value)
+        inputs: list[Any] = []
+        for below in value.inputs:
+            one = known[id(below)] if below.random else below.constant
+            if one is None:
+                raise PolynomialError
+            inputs.append(one)
+        if not function.takes_truth:
+            inputs = [one if isinstance(one, Polynomial | Root) else number(one) for one in inputs]
+        found: Any
+        if function is DIVIDE and value.inputs[1].random:
+            found = self._quotient(value, inputs[0])
+        elif function is IS_CLOSE:
+            found = near(*inputs, **dict(value.options))
+        elif function.places_elements or (function is TAKE and not value.inputs[1].random):
+            found = moved(kernel, inputs)
+        else:
+            found = kernel(*inputs)
+        if not isinstance(found, Polynomial | Root) or found.shape != (*value.shape, 1):
+            raise PolynomialError
+        if isinstance(found, Root):
+            return found
+        if value.truth:
+            found.binary = True
+        return self.letters.carried(value, found)
+
+    def _quotient(self, value: Value, numerator: Any) -> Polynomial:
+        """A quotient as its numerator times a letter: the reciprocal of a function of one draw."""
+        below = value.inputs[1]
+        inverse = computed(DIVIDE, constant_beside(below, 1.0), below, like=below)
+        self._kept.append(inverse)
+        return self.letters.other(inverse).times(numerator)
+
+
+NO_POLYNOMIAL = (ValueError, TypeError, AttributeError, IndexError)
+"""What a kernel raises that does not work on polynomials."""
+
+
+def is_polynomial(value: Value) -> bool:
+    """Whether a computed value is a polynomial in its inputs."""
+    space = Space()
+    below = {id(one): lettered(space, one.shape, at) for at, one in enumerate(value.inputs)}
+    with suppress(*NO_POLYNOMIAL):
+        return isinstance(NormalForms(_NoLetters(space)).made(value, below), Polynomial)
+    return False
+
+
+class _NoLetters:
+    """Letters for inputs alone."""
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+
+    def draw(self, _value: Value) -> Polynomial:
+        raise PolynomialError
+
+    other = draw
+
+    def below(self, _value: Value) -> Value | None:
+        return None
+
+    def carried(self, _value: Value, found: Polynomial) -> Polynomial:
+        return found
+
+
+def _compares(function: Function) -> bool:
+    """Whether it is a truth about numbers: a polynomial only if it always or never holds."""
+    return function.truth and not function.takes_truth
 
 
 # ---- letters -------------------------------------------------------------------------------------

@@ -32,14 +32,8 @@ from dropcheck.analysis.law_bounds import (
     signed_axes,
     weights_of_squares,
 )
-from dropcheck.analysis.ring import (
-    ITSELF,
-    NormalForms,
-    Polynomial,
-    PolynomialError,
-    Space,
-    lettered,
-)
+from dropcheck.analysis.letters import NormalForms
+from dropcheck.analysis.ring import ITSELF, Polynomial, PolynomialError, Space, lettered
 from dropcheck.analysis.single_draw import Found, Integrals, is_function_of_one_draw
 from dropcheck.analysis.support import OUTWARD, Support
 from dropcheck.language.graph import (

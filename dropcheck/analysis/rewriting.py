@@ -14,15 +14,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from dropcheck.analysis.ring import (
-    NormalForms,
-    Polynomial,
-    PolynomialError,
-    Root,
-    Space,
-    is_polynomial,
-    lettered,
-)
+from dropcheck.analysis.letters import NormalForms, is_polynomial
+from dropcheck.analysis.ring import Polynomial, PolynomialError, Root, Space, lettered
 from dropcheck.language.compile import LoweredCase
 from dropcheck.language.graph import (
     Kind,
