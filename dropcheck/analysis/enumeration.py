@@ -15,8 +15,8 @@ import numpy as np
 from dropcheck.analysis.rounding import TURNS, computed_again, may_turn
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, computed_from, number, ordered
+from dropcheck.vocabulary.domains import argument_problem
 from dropcheck.vocabulary.function import Array, KernelError
-from dropcheck.vocabulary.law import argument_problem
 
 MOST_NUMBERS = 2_000_000  # the most numbers of all values in all outcomes
 MOST_VALUES = 2_000
@@ -102,7 +102,7 @@ def _drawn(table: Outcomes, value: Value, most: int) -> Outcomes | None:
         if any(one is None for one in arguments):
             return None
         columns = [one for one in arguments if one is not None]
-        if any(one.random for one in value.inputs) and argument_problem(law, columns):
+        if any(one.random for one in value.inputs) and argument_problem(law.parameters, columns):
             return None  # the law does not take them in some outcome
         rows = np.concatenate(columns) if columns else np.zeros((0, len(table.probabilities)))
         known, places = np.unique(rows, axis=1, return_inverse=True)

@@ -28,11 +28,12 @@ from dropcheck.language.graph import (
     kernel_of,
     ordered,
 )
+from dropcheck.vocabulary.domains import argument_problem
 from dropcheck.vocabulary.function import axes_of, degree_of, scales_together
 from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, POWER, SQRT
 from dropcheck.vocabulary.functions.linear_algebra import MATMUL, TRANSPOSE
 from dropcheck.vocabulary.functions.reductions import SUM
-from dropcheck.vocabulary.law import Law, argument_problem
+from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws.continuous import CHI_SQUARE, NORMAL
 from dropcheck.vocabulary.laws.derived import SUMS, can_be_ranked, ranked
 from dropcheck.vocabulary.laws.vectors import MULTIVARIATE_NORMAL, square_root
@@ -318,7 +319,7 @@ def _other_parts(
     assert draw.law is not None
     summed, count = SUMS[draw.law], float(math.prod(draw.shape))
     given = [one * by for one, by in summed.arguments(count, *arguments)]
-    if argument_problem(summed.law, list(map(np.asarray, given))) is not None:
+    if argument_problem(summed.law.parameters, list(map(np.asarray, given))) is not None:
         return None
     total = _sum(
         [_scaled(_drawn(draw, summed.law, given, draw.name), summed.unit)], summed.start * count

@@ -34,6 +34,7 @@ from dropcheck.language.graph import (
     random_inputs,
 )
 from dropcheck.reasons import Explanation, Reason
+from dropcheck.vocabulary.domains import LARGEST_COUNT
 from dropcheck.vocabulary.function import Array, Function, Kernel, KernelError
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.functions.arrays import ARRAY
@@ -52,7 +53,7 @@ from dropcheck.vocabulary.functions.truths import (
     WHERE,
 )
 from dropcheck.vocabulary.hulls import EVERYWHERE, UNIT, Hull, proper
-from dropcheck.vocabulary.law import LARGEST_COUNT, Law, Values
+from dropcheck.vocabulary.law import Law, Values
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.shapes import broadcast
 

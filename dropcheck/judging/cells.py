@@ -74,7 +74,6 @@ from dropcheck.vocabulary.functions.number_formats import (
 )
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.majorants.rule import summed
-from dropcheck.vocabulary.special import log_rising
 
 # ---- pilot and looks -----------------------------------------------------------------------------
 
@@ -317,8 +316,14 @@ def evidence(counts: Floats, guess: Floats, best: float) -> float:
     if len(counts) < 2:
         return 0.0
     sharp = 4.0 ** np.arange(SHARPEST)[:, np.newaxis] / guess.min()
-    mixed = log_rising(sharp * guess, counts).sum(axis=1) - log_rising(sharp[:, 0], counts.sum())
+    mixed = _log_rising(sharp * guess, counts).sum(axis=1) - _log_rising(sharp[:, 0], counts.sum())
     return average(mixed.tolist()) - best
+
+
+def _log_rising(a: Any, h: Any) -> Any:
+    """Log of Γ(a + h) / Γ(a), from Γ(h) / B(a, h): little cancels where a is large."""
+    some = np.where(h > 0, h, 1.0)
+    return np.where(h > 0, special.gammaln(some) - special.betaln(a, some), 0.0)
 
 
 def average(logs: Iterable[float]) -> float:

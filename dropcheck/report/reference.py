@@ -32,9 +32,10 @@ from dropcheck.language.syntax import ROUNDED, Compare
 from dropcheck.report.screen import Terminal, render, styled
 from dropcheck.report.table import pairs
 from dropcheck.vocabulary.constants import CONSTANTS, Constant
+from dropcheck.vocabulary.domains import LARGEST_COUNT, LawParameter
 from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions import FUNCTIONS_OF_ARRAYS, FUNCTIONS_OF_NUMBERS, OF_LAWS, SIGNS
-from dropcheck.vocabulary.law import LARGEST_COUNT, Law, LawParameter, Values
+from dropcheck.vocabulary.law import Law, Values
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import OPERATORS, Operator
 

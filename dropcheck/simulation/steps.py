@@ -15,9 +15,10 @@ from dropcheck.array_types import Floats
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.graph import SAMPLE, CodeCall, Kind, Value, kernel_of, number
 from dropcheck.simulation.integrands import Term
+from dropcheck.vocabulary.domains import argument_problem
 from dropcheck.vocabulary.function import EVAL, TRAIN, Array, Kernel
 from dropcheck.vocabulary.functions.number_formats import ROUNDED, SINGLE
-from dropcheck.vocabulary.law import Law, Values, argument_problem
+from dropcheck.vocabulary.law import Law, Values
 from dropcheck.vocabulary.shapes import Shape
 
 # ---- sobol nets ----------------------------------------------------------------------------------
@@ -265,7 +266,7 @@ class LawDraw:
         assert law is not None
         arguments = [number(argument) for argument in arguments]
         if any(one.random for one in value.inputs):
-            problem = argument_problem(law, arguments)
+            problem = argument_problem(law.parameters, arguments)
             if problem is not None:
                 raise value.at.error(
                     f"{law.name}: {problem}, in some draw",

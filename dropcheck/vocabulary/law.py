@@ -21,6 +21,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from dropcheck.vocabulary import moments, special
+from dropcheck.vocabulary.domains import LARGEST_COUNT, Condition, LawParameter, Role
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.hulls import Hull
 from dropcheck.vocabulary.shapes import Shape
@@ -30,16 +31,11 @@ Generator: TypeAlias = "np.random.Generator"  # numpy imports it when it is firs
 Size = tuple[int, ...]
 """The shape of an array of draws: the shape of one draw, then the number of draws."""
 
-Condition = tuple[str, Callable[..., Any]] | Callable[..., str | None]
-"""What must hold between the parameters of a law: a sentence, and a function that takes all
-arguments in order, as arrays that broadcast, and returns where it holds. Or a function that takes
-such arrays, each in its domain, and returns a sentence on what is wrong with them, or None."""
-
+OfLine = Callable[[moments.Line], Sequence[float]]
 Pair = Callable[..., Any] | tuple[Callable[..., Any], Callable[..., Any]]
 """Functions of the lower and of the upper tail; one alone if both tails of z are alike about 0."""
 
 MOST_POINTS = 4096  # the most values of a discrete law that are listed one by one
-EXACT_INTEGERS = 2.0**53  # above it float64 does not have every whole number
 NEARLY_POWER = 1e-3  # the share by which a power of the distance from an end may be off
 FEW = 64  # up to so many sets of arguments, norms are worked out for each
 MOST_SUMMED = 2**18  # the most values that are summed over
@@ -58,134 +54,6 @@ ROUNDING = 4 * float(np.finfo(np.float64).eps)
 QUICK = {"normal": 9.0, "laplace": 6.0, "exponential": 5.0, "discrete_uniform": 5.0}
 QUICK |= {"uniform": 2.5, "bernoulli": 1.0, "rademacher": 1.0}
 DRAWN_IN, FORMULA, SEARCH = 40.0, 1000.0, 1e4
-
-
-# ---- domains -------------------------------------------------------------------------------------
-#
-# The values that the parameters of laws may take.
-
-
-LARGEST_COUNT = 2.0**53  # beyond it float64 no longer tells whole numbers apart
-
-
-@dataclass(frozen=True, slots=True)
-class Domain:
-    """The values that a parameter of a law may take."""
-
-    low: float = -math.inf
-    high: float = math.inf
-    low_open: bool = True
-    high_open: bool = True
-    whole: bool = False
-
-    def holds(self, value: Any) -> Any:
-        """Whether a number, or each number of an array, lies in the domain; NaN never does."""
-        above = value > self.low if self.low_open else value >= self.low
-        below = value < self.high if self.high_open else value <= self.high
-        return above & below & (value == np.floor(value)) if self.whole else above & below
-
-    def within(self, low: float, high: float) -> tuple[float, float]:
-        """The least and the greatest value of the domain between two numbers.
-
-        If there is none, the two numbers themselves.
-
-        >>> COUNT.within(-1e-12, 2.9), COUNT.within(0.3, 0.4)
-        ((0.0, 2.0), (0.3, 0.4))
-        """
-        least, most = max(low, self.low), min(high, self.high)
-        if self.whole:
-            least, most = float(np.ceil(least)), float(np.floor(most))
-        return (least, most) if least <= most else (low, high)
-
-    def describe(self, name: str) -> str:
-        """The domain in words for messages: `0 <= p <= 1`, `df > 0`, `n >= 0, whole`."""
-        low = "" if self.low == -math.inf else f"{self.low:g} {'<' if self.low_open else '<='} "
-        high = "" if self.high == math.inf else f" {'<' if self.high_open else '<='} {self.high:g}"
-        text = f"{low}{name}{high}" if low or high else f"{name} finite"
-        if low and not high:
-            text = f"{name} {'>' if self.low_open else '>='} {self.low:g}"
-        return text + (", whole" if self.whole else "")
-
-
-FINITE = Domain()
-ANY_NUMBER = Domain(low_open=False, high_open=False)  # with infinity, for ends of a truncation
-PROBABILITIES = Domain(0.0, 1.0, low_open=False, high_open=False)
-POSITIVE_PROBABILITY = Domain(0.0, 1.0, high_open=False)
-NOT_NEGATIVE = Domain(0.0, low_open=False)
-POSITIVE = Domain(0.0)
-ANGLE = Domain(-1e6, 1e6)  # in a larger angle, too few digits are left for the part of a turn
-WHOLE = Domain(-LARGEST_COUNT, LARGEST_COUNT, low_open=False, high_open=False, whole=True)
-COUNT = Domain(0.0, LARGEST_COUNT, low_open=False, high_open=False, whole=True)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Role:
-    """What a parameter is where a draw is loc + scale · z, and its value for z itself."""
-
-    unit: float
-    of_loc: float = 0.0  # loc is the sum of the arguments, each times its factor
-    of_scale: float = 0.0  # the same of the scale, which is 1 if no argument has a part in it
-
-
-LOC, SCALE = Role(unit=0.0, of_loc=1.0), Role(unit=1.0, of_scale=1.0)
-
-
-@dataclass(frozen=True, slots=True)
-class LawParameter:
-    """One parameter of a law; `axes` is 0 for a number, 1 for a list, 2 for a matrix.
-
-    A draw is loc + scale · z, where z depends on those parameters that have no role. `conditions`
-    are what must hold between this parameter and those before it.
-    """
-
-    name: str
-    domain: Domain
-    axes: int = 0
-    role: Role | None = None
-    conditions: tuple[Condition, ...] = ()
-    adds: bool = False  # whether a draw is the sum of draws for numbers that sum to it
-    knot: bool = False  # whether the density has a kink there
-
-
-LOW = LawParameter("low", FINITE, role=Role(unit=0.0, of_loc=1.0, of_scale=-1.0))
-HIGH = LawParameter("high", FINITE, role=SCALE)
-
-
-def domain_problem(parameter: LawParameter, value: float) -> str | None:
-    """A sentence if a number is not in the domain of a parameter, else None.
-
-    >>> domain_problem(LawParameter("p", PROBABILITIES), 1.2)
-    'p must satisfy 0 <= p <= 1, and is 1.2'
-    >>> domain_problem(LawParameter("n", COUNT), 2.5)
-    'n must be a whole number, and is 2.5'
-    """
-    domain, name = parameter.domain, parameter.name
-    if domain.holds(value):
-        return None
-    is_or_holds = "is" if parameter.axes == 0 else "holds"
-    limits = replace(domain, whole=False)
-    if limits.holds(value):
-        rule = "be a whole number"
-    elif math.isnan(value) and limits.holds(math.inf):
-        rule = "be a number"
-    elif limits == FINITE or math.isinf(value):
-        # "n >= 0, and is inf" would puzzle a reader: infinity is the error
-        rule = "be finite"
-    else:
-        # the limit of exact counting is named only to a value beyond it
-        within = math.inf if limits.high == LARGEST_COUNT >= value else limits.high
-        rule = f"satisfy {replace(limits, high=within).describe(name)}"
-    return f"{name} must {rule}, and {is_or_holds} {plain(value)}"
-
-
-def plain(value: float) -> str:
-    """A number as people write it, with all its digits.
-
-    >>> plain(3.0), plain(0.1), plain(1e300)
-    ('3', '0.1', '1e+300')
-    """
-    value = float(value)
-    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
 
 
 def remembered(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -234,22 +102,6 @@ class Cumulants:
     """
 
     of: Callable[..., Sequence[Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """What is known of a law with one set of arguments."""
-
-    constant: float  # NaN where it is none
-    loc: float
-    scale: float
-    order: float
-    low: float
-    high: float
-    rate: float
-    few: bool = True  # whether there are few such rows
-    rule: moments.Rule | None = None
-    known: moments.Moments | None = None
 
 
 ArgumentNorm = Callable[[int, float], float]
@@ -352,7 +204,7 @@ class Law:
         """The only value of the law with these arguments; None if it has several."""
         with np.errstate(all="ignore"):
             where, value = self.constants(self._arrays(values))
-        return _number(value) if np.all(where) else None
+        return float(np.asarray(value).item()) if np.all(where) else None
 
     @remembered
     def support(self, *values: Any) -> tuple[float, float]:
@@ -361,7 +213,7 @@ class Law:
         if value is not None:
             return (value, value)
         low, high = self._ends(self._arrays(values))
-        return (_number(low), _number(high))
+        return (float(np.asarray(low).item()), float(np.asarray(high).item()))
 
     def ends_of_all(self, arguments: Sequence[Any]) -> tuple[float, float]:
         """The least interval that holds all values with any of these arguments, given as arrays.
@@ -545,7 +397,7 @@ class Law:
             if not high - low < min(at_most, MOST_POINTS):
                 low = float(self.quantile(left_out, *values))
                 high = float(self.upper_quantile(left_out, *values))
-            if not (high - low < at_most and max(-low, high) < EXACT_INTEGERS):
+            if not (high - low < at_most and max(-low, high) < LARGEST_COUNT):
                 return None
             edges = np.arange(low - 1.0, high + 1.0)
         if len(edges) > at_most + 1:
@@ -572,17 +424,26 @@ class Law:
                 (E|argument|^q)^(1/q); for a list, the greatest bound of its elements.
             hull: Takes the number of an argument, and returns an interval that holds its values.
         """
-        bound = math.inf if callable(self.ends) else max(map(abs, self.ends))
-        if self.of_lists:
-            return bound
         places = range(len(self.parameters))
         hulls, roles = [hull(i) for i in places], [one.role for one in self.parameters]
         with np.errstate(all="ignore"):
-            found = [self._norm_of_line(p, roles, hulls, norm)]
-            found += [
-                self._norm_of_sum(p, i, hulls, norm) for i in places if self.parameters[i].adds
-            ]
-        return min(bound, *(one for one in found if not math.isnan(one)))
+            if self.values is Values.LISTED:  # a draw is one of the list
+                return norm(0, p)
+            found = [self._norm_of_ends(p, norm)]
+            if not self.of_lists:
+                found.append(self._norm_of_line(p, roles, hulls, norm))
+                adding = [i for i in places if self.parameters[i].adds]
+                found += [self._norm_of_sum(p, i, hulls, norm) for i in adding]
+        return min((one for one in found if not math.isnan(one)), default=math.inf)
+
+    def _norm_of_ends(self, p: float, norm: ArgumentNorm) -> float:
+        """Where each end is an argument or a number: E max(|a|, |b|)^p <= E|a|^p + E|b|^p."""
+        ends = _written_ends(self)
+        sizes = [norm(one, p) if isinstance(one, int) else abs(one) for one in ends]
+        most = max(sizes)
+        if min(sizes) == 0 or math.isinf(most) or not any(isinstance(one, int) for one in ends):
+            return most
+        return most * math.pow(sum((one / most) ** p for one in sizes), 1.0 / p)
 
     def _norm_of_line(
         self, p: float, roles: list[Role | None], hulls: list[Hull], norm: ArgumentNorm
@@ -605,8 +466,8 @@ class Law:
     def _norm_of_sum(self, p: float, place: int, hulls: list[Hull], norm: ArgumentNorm) -> float:
         """Where the cumulants are proportional to an argument, and the others are fixed.
 
-        E x^k given this argument a is then a polynomial in a, by the recursion of Smith (1995),
-        equation 3, and an order between whole ones has at most the norm of the next one.
+        E x^k given this argument a is then a polynomial in a, and an order between whole ones has
+        at most the norm of the next one.
         """
         order = math.ceil(p)
         others = [one for i, one in enumerate(hulls) if i != place]
@@ -615,13 +476,8 @@ class Law:
         unit = [1.0 if i == place else one.low for i, one in enumerate(hulls)]
         known = [self.moment(1, *unit), *(self.cumulant(k, *unit) for k in range(2, order + 1))]
         sizes = [abs(float(value)) + float(error) for value, error in known]
-        powers = [np.array([1.0])]
-        for k in range(1, order + 1):
-            parts = np.zeros(k + 1)
-            for j in range(1, k + 1):
-                parts[1 : k - j + 2] += math.comb(k - 1, j - 1) * sizes[j - 1] * powers[k - j]
-            powers.append(parts)
-        total = sum(part * norm(place, m) ** m for m, part in enumerate(powers[order]) if m)
+        parts = moments.in_powers(sizes)
+        total = sum(part * norm(place, m) ** m for m, part in enumerate(parts) if m)
         return math.pow(total * (1.0 + 1e-9), 1.0 / order)
 
     @remembered
@@ -635,21 +491,7 @@ class Law:
         >>> float(LAWS["gamma"].moment(1, 3.0, 0.5)[0]), float(LAWS["normal"].moment(4, 1, 2)[0])
         (1.5, 48.0)
         """
-
-        def of(row: _Row) -> tuple[float, float]:
-            if not math.isnan(row.constant):
-                return (row.constant if order == 1 else float(order == 0)), 0.0
-            if not order < row.order:
-                both_sides = order % 2 and not math.isfinite(row.low)
-                return (math.nan if both_sides else math.inf), 0.0
-            if row.known is None:
-                return math.nan, math.inf
-            if order == 1:
-                return row.loc + row.scale * row.known.mean, row.scale * row.known.mean_off
-            unit = np.float64(row.scale) ** order
-            return unit * row.known.central[order], unit * row.known.central_off[order]
-
-        value, error = self._each(arguments, of)
+        value, error = self._each(arguments, lambda row: row.moment(order))
         return value, error
 
     @remembered
@@ -660,16 +502,7 @@ class Law:
         >>> float(LAWS["poisson"].cumulant(4, 0.5)[0]), float(LAWS["normal"].cumulant(4, 0, 1)[0])
         (0.5, 0.0)
         """
-
-        def of(row: _Row) -> tuple[float, float]:
-            if not math.isnan(row.constant):
-                return 0.0, 0.0
-            if row.known is None or not order < row.order:
-                return math.nan, math.inf
-            unit = np.float64(row.scale) ** order
-            return unit * row.known.cumulants[order], unit * row.known.cumulants_off[order]
-
-        value, error = self._each(arguments, of)
+        value, error = self._each(arguments, lambda row: row.cumulant(order))
         return value, error
 
     def mean(self, *arguments: Any) -> Any:
@@ -700,40 +533,12 @@ class Law:
         >>> f"{LAWS['rademacher'].norm(1.5):.9f}", float(LAWS["cauchy"].norm(1, 0.0, 1.0))
         ('1.000000000', inf)
         """
-
-        def of(row: _Row) -> list[float]:
-            if not math.isnan(row.constant):
-                return [abs(row.constant)]
-            if not p < row.order:
-                return [math.inf]
-            own = math.inf
-            if row.rule is not None and row.few:
-                own = row.scale * moments.norm_by(row.rule, p, row.loc / row.scale)
-            elif row.rule is not None:  # Minkowski's inequality, quick for many
-                own = abs(row.loc) + row.scale * moments.norm_by(row.rule, p, 0.0)
-            elif row.known is not None:  # Minkowski's inequality, about the mean
-                own = abs(row.loc + row.scale * row.known.mean) + row.scale * row.known.spread(p)
-            return [min(max(abs(row.low), abs(row.high)), own)]
-
-        return self._each(arguments, of)[0]
+        return self._each(arguments, lambda row: [row.norm(p)])[0]
 
     @remembered
     def spread(self, p: float, *arguments: Any) -> Any:
         """The same of x - E x."""
-
-        def of(row: _Row) -> list[float]:
-            if not math.isnan(row.constant):
-                return [0.0]
-            if not p < row.order:
-                return [math.inf]
-            if row.known is None:
-                return [row.high - row.low]
-            own = row.known.spread(p)
-            if row.rule is not None:
-                own = moments.norm_by(row.rule, p, -row.known.mean) + row.known.mean_off
-            return [min(row.high - row.low, row.scale * own)]
-
-        return self._each(arguments, of)[0]
+        return self._each(arguments, lambda row: [row.spread(p)])[0]
 
     @remembered
     def log_mgf(self, t: float, *arguments: Any) -> Any:
@@ -743,17 +548,7 @@ class Law:
         >>> f"{LAWS['normal'].log_mgf(2.0, 0.0, 1.0):.9f}", float(LAWS["exponential"].log_mgf(2, 1))
         ('2.000000000', inf)
         """
-
-        def of(row: _Row) -> list[float]:
-            if t == 0 or not math.isnan(row.constant):
-                return [t * row.constant if t else 0.0]
-            bound = t * (row.high if t > 0 else row.low)
-            if row.rule is None:
-                return [bound]
-            own = moments.log_mgf_by(row.rule, t * row.scale, row.rate * row.scale)
-            return [min(bound, t * row.loc + own)]
-
-        return self._each(arguments, of, side=t)[0]
+        return self._each(arguments, lambda row: [row.log_mgf(t)], side=t)[0]
 
     # ---- the shape of its density ----------------------------------------------------------------
 
@@ -768,13 +563,9 @@ class Law:
         """
         listed = self.of_lists and self.own_axes is None
 
-        def of(row: _Row) -> list[float]:
-            if row.rule is None or not self.discrete:
-                return [math.nan]
-            chances = np.sort(row.rule.weights[row.rule.weights > 0])
-            return [float(chances[0] if listed else chances[:-1].sum())]
-
-        return self._each(arguments, of)[0]
+        return self._each(
+            arguments, lambda row: [row.rarest(listed) if self.discrete else math.nan]
+        )[0]
 
     @remembered
     def near_ends(self, *arguments: Any) -> tuple[float, float] | None:
@@ -825,18 +616,19 @@ class Law:
         if self.discrete or not self.has_quantiles or self.constant(*arguments) is not None:
             return math.nan
         flat = self._flat(arguments)
+
+        def logs_at(x: Array) -> Array:
+            return np.asarray(self.log_density_inside(x, *flat)) + 0.0 * x
+
         with np.errstate(all="ignore"):
             levels = np.concatenate([10.0 ** -np.arange(300, 2, -2.0), np.linspace(0.01, 0.5, 100)])
-            ends: tuple[Any, ...] = (
-                self.quantile(levels, *arguments),
-                self.upper_quantile(levels[::-1], *arguments),
-            )
             low, high = self.support(*arguments)
-            if math.isfinite(high - low):  # it may rise again where nearly nothing is drawn
-                ends = (*ends, np.linspace(low, high, 1000))
-            x = np.unique(np.concatenate([*ends, [low, high]]))
+            # between two ends it may rise again where nearly nothing is drawn
+            even = np.linspace(low, high, 1000)
+            at = (method(levels, *arguments) for method in (self.quantile, self.upper_quantile))
+            x = np.unique(np.concatenate([*at, even]))
             x = x[np.isfinite(x)]
-            logs = np.asarray(self.log_density_inside(x, *flat)) + np.zeros(len(x))
+            logs = logs_at(x)
             top = int(np.nanargmax(logs))
             rises = np.diff(logs) * np.where(np.arange(len(x) - 1) < top, 1.0, -1.0)
             if (rises < -1e-9 * np.maximum(1.0, np.abs(logs[1:]))).any():
@@ -844,8 +636,7 @@ class Law:
             low, high = x[max(top - 1, 0)], x[min(top + 1, len(x) - 1)]
             for _ in range(16):  # a finer grid about the greatest
                 x = np.linspace(low, high, 17)
-                logs = np.asarray(self.log_density_inside(x, *flat)) + np.zeros(len(x))
-                top = int(np.nanargmax(logs))
+                top = int(np.nanargmax(logs_at(x)))
                 low, high = x[max(top - 1, 0)], x[min(top + 1, 16)]
         return float(x[top])
 
@@ -917,9 +708,7 @@ class Law:
             return -pair(x, *own)
         return pair(-x - 1.0 if self.discrete else -x, *own)
 
-    def _each(
-        self, arguments: Sequence[Any], of: Callable[[_Row], Sequence[float]], side: float = 0.0
-    ) -> list[Any]:
+    def _each(self, arguments: Sequence[Any], of: OfLine, side: float = 0.0) -> list[Any]:
         """The results of a function for each set of arguments; `side` is the sign for `rate`."""
         with np.errstate(all="ignore"):
             flat = self._flat(arguments)
@@ -927,17 +716,13 @@ class Law:
                 law, *each = self.chances.elements(*flat)
                 found_of_each: list[Any] = law._each(each, of, side)
                 return found_of_each
-            loc, scale, _ = self._line(flat)
-            line = self.as_line(*flat)
-            own = flat if line is None else line[2]
+            loc, scale, own = self.as_line(*flat) or (0.0, 1.0, flat)
             still, value = self.constants(self._arrays(arguments))
             if self.of_lists:
                 still, value = np.asarray(still)[..., 0], np.asarray(value)[..., 0]
-            numbers = [np.where(still, value, np.nan), loc, scale, self._order(arguments)]
-            numbers += [
-                *self._end_arrays(arguments),
-                self.rate(math.copysign(1.0, side), arguments) if side else 0.0,
-            ]
+            rate = self.rate(math.copysign(1.0, side), arguments) if side else 0.0
+            order, ends = self._order(arguments), self._end_arrays(arguments)
+            numbers = [np.where(still, value, np.nan), loc, scale, order, *ends, rate]
             columns = [np.asarray(one, dtype=np.float64) for one in (*numbers, *own)]
             axes = [0] * len(numbers) + [parameter.axes for parameter in self.parameters]
             leads = [one.shape[: one.ndim - many] for one, many in zip(columns, axes, strict=True)]
@@ -954,13 +739,13 @@ class Law:
             for one in zip(*lists, strict=True):
                 keys.append(repr(one))
                 if keys[-1] not in found:
-                    row, given = replace(_Row(*one[: len(numbers)]), few=few), one[len(numbers) :]
-                    varies = math.isnan(row.constant) and row.scale < math.inf
+                    draw, given = moments.Line(*one[: len(numbers)]), one[len(numbers) :]
+                    varies = math.isnan(draw.constant) and draw.scale < math.inf
                     if varies and not np.isnan(given).any():
                         fixed = tuple(tuple(x) if isinstance(x, list) else x for x in given)
-                        rule, known = _known(self, row.order, fixed)
-                        row = replace(row, rule=rule, known=known)
-                    found[keys[-1]] = of(row)
+                        rule, known = _known(self, draw.order, fixed)
+                        draw = replace(draw, few=few, rule=rule, known=known)
+                    found[keys[-1]] = of(draw)
             table = np.array([found[key] for key in keys], dtype=np.float64)
             return [column.reshape(lead)[()] for column in table.T]
 
@@ -999,7 +784,7 @@ class Law:
             values = np.where(scale == 0, np.where(x >= loc, most, least), values)
             outside = x < low if self.discrete else x <= low
             values = np.where(x >= high, most, np.where(outside, least, values))
-            return _plain(np.where(np.isnan(x), np.nan, values))
+            return np.where(np.isnan(x), np.nan, values)[()]
 
     def _level(self, side: int, level: Any, arguments: Sequence[Any]) -> Any:
         if self.own_axes is not None:
@@ -1016,7 +801,7 @@ class Law:
                 values = np.where(scale == 0, loc, values)
             values = np.minimum(np.maximum(values, low), high)
             values = np.where(level == 0, first, np.where(level == 1, last, values))
-            return _plain(np.where((level >= 0) & (level <= 1), values, np.nan))
+            return np.where((level >= 0) & (level <= 1), values, np.nan)[()]
 
     def _searched(
         self, side: int, level: Array, arguments: Sequence[Any], low: Any, high: Any
@@ -1083,6 +868,28 @@ class Law:
         ]
 
 
+@cache
+def _written_ends(law: Law) -> list[float | int]:
+    """Each end as the place of the argument that it is, or as a number; infinite if it is neither.
+
+    It is told by two sets of arguments, in another order and with other lists.
+    """
+    numbers, lists = (2.0, 3.5, 5.25, 7.0), ([0.25, 0.75], [0.0, 0.0, 0.375, 0.625])
+    told: list[list[float]] = []
+    for given, entries in zip((numbers, numbers[::-1]), lists, strict=True):
+        arguments: list[Any] = [
+            np.array(entries if one.axes == 1 else np.eye(2))[..., np.newaxis] if one.axes else x
+            for one, x in zip(law.parameters, given, strict=False)
+        ]
+        ends = law.ends(*arguments) if callable(law.ends) else law.ends
+        told.append([float(np.ravel(end)[0]) for end in ends])
+    pairs, found = [*zip(numbers, numbers[::-1], strict=True)], list[float | int]()
+    for pair in zip(*told, strict=True):
+        number = pair[0] if pair[0] == pair[1] else math.inf
+        found.append(pairs.index(pair) if pair in pairs else number)
+    return found
+
+
 # a law without quantiles of its own, and one whose tails differ, are told by these levels
 _TELLING = np.array([1e-9, 0.01307, 0.1003, 0.2119, 0.3701, 0.4903])
 
@@ -1139,15 +946,6 @@ def _by_density(law: Law, own: tuple[float, ...]) -> moments.Pieces:
     )
 
 
-def _number(value: Any) -> float:
-    return float(np.asarray(value).item())
-
-
-def _plain(value: Any) -> Any:
-    """An array without axes as a number."""
-    return np.asarray(value)[()]
-
-
 def _draws_first(argument: Array, axes: int) -> Array:
     """An array [… , draws] as [draws, …] with this number of axes; a single number unchanged."""
     if argument.size == 1:
@@ -1174,27 +972,6 @@ def inside(out: Array, low: Array | float, high: Array | float | None) -> Array:
     return np.clip(out, least, np.where(roomy, np.nextafter(high, -np.inf), high), out=out)
 
 
-def argument_problem(law: Law, arguments: Arguments) -> str | None:
-    """A sentence on the first argument that the law does not take; None if it takes all.
-
-    The arguments are in order, with draws last, as for `Law.sample`.
-
-    >>> from dropcheck.vocabulary.laws import LAWS
-    >>> argument_problem(LAWS["bernoulli"], [np.array([0.5, 1.5])])
-    'p must satisfy 0 <= p <= 1, and is 1.5'
-    """
-    with np.errstate(all="ignore"):
-        for parameter, argument in zip(law.parameters, arguments, strict=True):
-            outside = ~parameter.domain.holds(argument)
-            if outside.any():
-                return domain_problem(parameter, float(argument[outside][0]))
-            if parameter.axes and (argument.ndim <= parameter.axes or not argument.size):
-                kind = "list" if parameter.axes == 1 else "matrix"
-                return f"{parameter.name} must be a {kind} of numbers that is not empty"
-        problems = (_condition_problem(law, condition, arguments) for condition in law.conditions)
-        return next(filter(None, problems), None)
-
-
 def digits_problem(law: Law, arguments: Arguments) -> str | None:
     """A sentence if draws of a continuous law lie too far from 0 to differ in float64; else None.
 
@@ -1218,20 +995,3 @@ def digits_problem(law: Law, arguments: Arguments) -> str | None:
         f"draws around {around:.6g} are multiples of {math.ulp(around):.6g} in float64, which is "
         f"too coarse for a scale of {width:.6g}"
     )
-
-
-def _condition_problem(law: Law, condition: Condition, arguments: Arguments) -> str | None:
-    if callable(condition):
-        return condition(*arguments)
-    text, where = condition
-    holds = np.asarray(where(*arguments))
-    if holds.all():
-        return None
-    # a condition need not use every argument, and unused ones may have more elements
-    shape = np.broadcast_shapes(holds.shape, *(argument.shape for argument in arguments))
-    first = np.unravel_index(int(np.argmin(np.broadcast_to(holds, shape))), shape)
-    given = ", ".join(
-        f"{parameter.name} = {plain(np.broadcast_to(argument, shape)[first])}"
-        for parameter, argument in zip(law.parameters, arguments, strict=True)
-    )
-    return f"{text}, and it does not hold for {given}"

@@ -284,6 +284,23 @@ def by_cumulants(cumulants: Sequence[Any]) -> Moments:
     return Moments(float(known[1]), found, known, ROUNDING * abs(float(known[1])), *offs)
 
 
+def in_powers(cumulants: Sequence[float]) -> Floats:
+    """The coefficients of a^m in E x^k, where x has a times these cumulants, of orders 1 to k.
+
+    By the recursion of Smith (1995), equation 3, for moments about 0.
+
+    >>> in_powers([1.0, 1.0]).tolist()  # a Poisson variable: E x^2 = a + a^2
+    [0.0, 1.0, 1.0]
+    """
+    powers = [np.array([1.0])]
+    for k in range(1, len(cumulants) + 1):
+        parts = np.zeros(k + 1)
+        for j in range(1, k + 1):
+            parts[1 : k - j + 2] += math.comb(k - 1, j - 1) * cumulants[j - 1] * powers[k - j]
+        powers.append(parts)
+    return powers[-1]
+
+
 def _short(value: float, off: float) -> tuple[float, float]:
     nearest = 0.0 if abs(value) <= off else float(f"{value:.9g}")
     return (nearest, off) if abs(value - nearest) <= off < 0.1 else (value, off)
@@ -336,3 +353,85 @@ def log_mgf_by(rule: Rule, t: float, rate: float) -> float:
     outward = np.sign(rule.tips - np.mean(rule.tips))  # e^(t x) grows on one side
     paces = np.where(t * outward > 0, abs(t) * np.maximum(rule.paces, 1.0 / rate), 0.0)
     return top + math.log(value + off + noise + rule.beyond(t * rule.tips - top, paces))
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A draw loc + scale · z between two ends, with the rule and the moments of z if known."""
+
+    constant: float  # the only value; NaN where it has several
+    loc: float
+    scale: float
+    order: float
+    low: float
+    high: float
+    rate: float  # the |t| from which on E exp(t x) is infinite
+    few: bool = True  # whether there are few such draws, and a norm may take long
+    rule: Rule | None = None
+    known: Moments | None = None
+
+    def moment(self, order: int) -> tuple[float, float]:
+        """The mean, for order 1, or a central moment; and a bound of its error."""
+        if not math.isnan(self.constant):
+            return (self.constant if order == 1 else float(order == 0)), 0.0
+        if not order < self.order:
+            both_sides = order % 2 and not math.isfinite(self.low)
+            return (math.nan if both_sides else math.inf), 0.0
+        if self.known is None:
+            return math.nan, math.inf
+        if order == 1:
+            return self.loc + self.scale * self.known.mean, self.scale * self.known.mean_off
+        unit = np.float64(self.scale) ** order
+        return unit * self.known.central[order], unit * self.known.central_off[order]
+
+    def cumulant(self, order: int) -> tuple[float, float]:
+        """A cumulant of an order from 2 on, and a bound of its error."""
+        if not math.isnan(self.constant):
+            return 0.0, 0.0
+        if self.known is None or not order < self.order:
+            return math.nan, math.inf
+        unit = np.float64(self.scale) ** order
+        return unit * self.known.cumulants[order], unit * self.known.cumulants_off[order]
+
+    def norm(self, p: float) -> float:
+        """A bound of (E|x|^p)^(1/p)."""
+        if not math.isnan(self.constant):
+            return abs(self.constant)
+        if not p < self.order:
+            return math.inf
+        own = math.inf
+        if self.rule is not None and self.few:
+            own = self.scale * norm_by(self.rule, p, self.loc / self.scale)
+        elif self.rule is not None:  # Minkowski's inequality, quick for many
+            own = abs(self.loc) + self.scale * norm_by(self.rule, p, 0.0)
+        elif self.known is not None:  # Minkowski's inequality, about the mean
+            own = abs(self.loc + self.scale * self.known.mean) + self.scale * self.known.spread(p)
+        return min(max(abs(self.low), abs(self.high)), own)
+
+    def spread(self, p: float) -> float:
+        """The same of x - E x."""
+        if not math.isnan(self.constant):
+            return 0.0
+        if not p < self.order or self.known is None:
+            return self.high - self.low if p < self.order else math.inf
+        own = self.known.spread(p)
+        if self.rule is not None:
+            own = norm_by(self.rule, p, -self.known.mean) + self.known.mean_off
+        return min(self.high - self.low, self.scale * own)
+
+    def log_mgf(self, t: float) -> float:
+        """A bound of log E exp(t x)."""
+        if t == 0 or not math.isnan(self.constant):
+            return t * self.constant if t else 0.0
+        bound = t * (self.high if t > 0 else self.low)
+        if self.rule is None:
+            return bound
+        own = log_mgf_by(self.rule, t * self.scale, self.rate * self.scale)
+        return min(bound, t * self.loc + own)
+
+    def rarest(self, listed: bool) -> float:
+        """The least chance of a value of a list, or of all values but the commonest one."""
+        if self.rule is None:
+            return math.nan
+        chances = np.sort(self.rule.weights[self.rule.weights > 0])
+        return float(chances[0] if listed else chances[:-1].sum())

@@ -70,30 +70,6 @@ class Special:
 # What is lost in the far tails of scipy's functions (measured with scipy 1.17).
 
 
-_STIRLING_FROM = 16.0
-
-
-def log_rising(a: Any, h: Any) -> Any:
-    """Log of Γ(a + h) / Γ(a) for a > 0 and h >= 0; also if both are huge and nearly cancel.
-
-    From a = 16 on by Stirling's series (Abramowitz and Stegun 1964, 6.1.40), whose next term is
-    there below 1e-13.
-
-    >>> float(log_rising(1.0, 4.0)), float(log_rising(1e15, 2.0) - 2 * np.log(1e15)) < 1e-13
-    (3.1780538303479458, True)
-    """
-    a = np.asarray(a, dtype=float)
-    large = np.maximum(a, _STIRLING_FROM)
-    series = _stirling_rest(large + h) - _stirling_rest(large)
-    by_series = (large + h - 0.5) * np.log1p(h / large) + h * np.log(large) - h + series
-    return np.where(a >= _STIRLING_FROM, by_series, _scipy().gammaln(a + h) - _scipy().gammaln(a))
-
-
-def _stirling_rest(a: Any) -> Any:
-    square = 1.0 / (a * a)
-    return (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square * (1 / 1680)))) / a
-
-
 # Below this x the distribution function is a power of x: the next term of its series is smaller by
 # a factor of about x.
 _POWER_BELOW = 1e-100
@@ -278,8 +254,8 @@ def by_rows(
 ) -> Array:
     """A function of an array and of one tuple of numbers, for numbers that are arrays too.
 
-    It is called once for each different tuple. If it returns several results, they lie on a first
-    axis.
+    It is called once for each different tuple, and not for NaN, whose results are NaN. Several
+    results lie on a first axis.
     """
     x, *numbers = np.broadcast_arrays(x, *numbers)
     if not numbers:
@@ -287,8 +263,9 @@ def by_rows(
     rows, row_of = np.unique(
         np.stack([one.ravel() for one in numbers], axis=-1), axis=0, return_inverse=True
     )
-    found = np.empty((results, x.size))
+    found = np.full((results, x.size), np.nan)
     for place, row in enumerate(rows.tolist()):
         here = row_of.ravel() == place
-        found[:, here] = function(x.ravel()[here], tuple(row))
+        if not np.isnan(row).any():
+            found[:, here] = function(x.ravel()[here], tuple(row))
     return found.reshape(results, *x.shape) if results > 1 else found.reshape(x.shape)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from dropcheck.vocabulary import law
+from dropcheck.vocabulary import domains
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.laws import LAWS
 
@@ -115,7 +115,7 @@ def as_arrays(arguments: tuple[Any, ...]) -> list[NDArray[np.float64]]:
 
 def argument_problem(name: str, arguments: tuple[Any, ...]) -> str | None:
     """What keeps fixed arguments from being those of a law, or None."""
-    return law.argument_problem(LAWS[name], as_arrays(arguments))
+    return domains.argument_problem(LAWS[name].parameters, as_arrays(arguments))
 
 
 def sample(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,7 +13,6 @@ import pytest
 from law_judges import distance_allowed, gap
 from law_table import CASES, as_arrays, twin
 from numpy.typing import NDArray
-from scipy import integrate
 
 from dropcheck.vocabulary.law import Law, Values
 from dropcheck.vocabulary.laws import LAWS
@@ -139,29 +137,6 @@ def test_upper_tails_keep_their_digits(
     }
     wanted = truth[name] if exact is None else mp.mpf(exact)
     assert float(LAWS[name].survival(x, *arguments)) == pytest.approx(float(wanted), rel=1e-11)
-
-
-def integral_below(name: str, arguments: tuple[float, ...], x: float) -> float:
-    low, _ = LAWS[name].support(*arguments)
-
-    def density(t: float) -> float:
-        return float(LAWS[name].density(as_arrays(arguments), np.array([t]))[0])
-
-    edges = [low, *(one for one in np.linspace(low, x, 40)[1:-1]), x]
-    parts = (integrate.quad(density, *pair, epsabs=0.0)[0] for pair in itertools.pairwise(edges))
-    return math.fsum(parts)
-
-
-@pytest.mark.parametrize(
-    "arguments", [(0.0, 1.0), (0.5, 4.0), (-3.0, 2.0), (3.1, 50.0), (9.0, 0.0)]
-)
-def test_angles(arguments: tuple[float, float]) -> None:
-    for x in (-3.0, -1.0, 0.3, 2.0, 3.1):
-        found = float(LAWS["von_mises"].cdf(x, *arguments))
-        assert found == pytest.approx(
-            integral_below("von_mises", arguments, x), rel=1e-9, abs=1e-15
-        )
-        assert found + LAWS["von_mises"].survival(x, *arguments) == pytest.approx(1.0, rel=1e-14)
 
 
 def test_draws_without_putting_back() -> None:

@@ -17,7 +17,7 @@ from law_table import CASES, as_arrays, sample, twin
 from numpy.typing import NDArray
 from scipy import stats
 
-from dropcheck.vocabulary.law import argument_problem
+from dropcheck.vocabulary.domains import argument_problem
 from dropcheck.vocabulary.laws import LAWS
 
 Array = NDArray[Any]
@@ -53,7 +53,7 @@ def test_random_arguments_are_met_draw_by_draw(name: str) -> None:
     generator = np.random.default_rng([9, *name.encode()])
     draws = 20_000
     arguments = random_arguments(name, generator, draws)
-    assert argument_problem(LAWS[name], arguments) is None
+    assert argument_problem(LAWS[name].parameters, arguments) is None
     x = sample(name, generator, arguments, (), draws).astype(np.float64)
     law = twin(name, tuple(arguments))
     if LAWS[name].discrete:  # an atom is spread over its share
@@ -169,7 +169,7 @@ def test_multivariate_normal_is_normal_in_every_direction(kind: str, random: boo
     arguments = [mean[:, None], cov[:, :, None]]
     if random:
         arguments = [np.repeat(a, draws, axis=-1) for a in arguments]
-    assert argument_problem(LAWS["multivariate_normal"], arguments) is None
+    assert argument_problem(LAWS["multivariate_normal"].parameters, arguments) is None
     x = sample("multivariate_normal", np.random.default_rng(8), arguments, (2, 3), draws)
     assert x.shape == (2, 3, draws)
     for direction in ((1.0, 0.0, 0.0), (0.0, 1.0, 1.0), (1.0, -1.0, 0.5), (1.0, 2.0, -1.0)):
@@ -241,7 +241,7 @@ def test_random_arguments_outside_their_domain(
     name: str, arguments: list[Any], message: str
 ) -> None:
     arrays = [np.asarray(a, dtype=np.float64) for a in arguments]
-    assert argument_problem(LAWS[name], arrays) == message
+    assert argument_problem(LAWS[name].parameters, arrays) == message
 
 
 @pytest.mark.parametrize(("name", "arguments"), CASES)
@@ -249,11 +249,13 @@ def test_checks_of_fixed_and_of_random_arguments_agree(
     name: str, arguments: tuple[Any, ...]
 ) -> None:
     good = as_arrays(arguments)
-    assert argument_problem(LAWS[name], good) is None
+    assert argument_problem(LAWS[name].parameters, good) is None
     for index, value in enumerate(arguments):
         if isinstance(value, tuple):
             continue
         for other in (-1.0, 0.0, 0.5, 2.0, 1e17, math.nan, math.inf):
             bad = as_arrays((*arguments[:index], other, *arguments[index + 1 :]))
             random = [np.concatenate(pair, axis=-1) for pair in zip(good, bad, strict=True)]
-            assert argument_problem(LAWS[name], random) == argument_problem(LAWS[name], bad)
+            assert argument_problem(LAWS[name].parameters, random) == argument_problem(
+                LAWS[name].parameters, bad
+            )

@@ -43,17 +43,10 @@ from dropcheck.language.syntax import (
     walk,
 )
 from dropcheck.vocabulary import shapes, special
+from dropcheck.vocabulary.domains import FINITE, NOT_NEGATIVE, argument_problem, domain_problem
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.functions.elementwise import ARITHMETIC_SIGNS
-from dropcheck.vocabulary.law import (
-    FINITE,
-    NOT_NEGATIVE,
-    Law,
-    Values,
-    argument_problem,
-    digits_problem,
-    domain_problem,
-)
+from dropcheck.vocabulary.law import Law, Values, digits_problem
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.shapes import Shape, ShapeError, describe
 from dropcheck.vocabulary.special import Special
@@ -247,7 +240,9 @@ def check_values(law: Law, arguments: Sequence[Value], drawn: Draw) -> None:
         return
     fixed = [number(argument.constant) for argument in arguments]
     if law.conditions or not all(isinstance(value.known, float) for value in arguments):
-        problem = argument_problem(law, fixed)  # of scalars, `own_axes` checks each domain
+        problem = argument_problem(
+            law.parameters, fixed
+        )  # of scalars, `own_axes` checks each domain
         if problem is not None:
             raise drawn.at.error(f"{law.name}: {problem}", _about(law), About.VALUES)
     problem = digits_problem(law, fixed)

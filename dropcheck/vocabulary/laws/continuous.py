@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from dropcheck.vocabulary import special
-from dropcheck.vocabulary.function import Array
-from dropcheck.vocabulary.law import (
+from dropcheck.vocabulary.domains import (
     ANGLE,
     ANY_NUMBER,
     FINITE,
@@ -23,13 +22,10 @@ from dropcheck.vocabulary.law import (
     NOT_NEGATIVE,
     POSITIVE,
     SCALE,
-    Generator,
-    Law,
     LawParameter,
-    Size,
-    inside,
-    uniforms,
 )
+from dropcheck.vocabulary.function import Array
+from dropcheck.vocabulary.law import Generator, Law, Size, inside, uniforms
 from dropcheck.vocabulary.laws.sampling import (
     constant_where_zero,
     exponentials,
@@ -523,6 +519,14 @@ def _in_units(mean: Any, sd: Any, *values: Any) -> tuple[Any, ...]:
     return tuple((one - mean) / np.where(sd > 0, sd, 1.0) for one in values)
 
 
+def _far_out_problem(mean: Array, sd: Array, low: Array, high: Array) -> str | None:
+    """A sentence if the interval is too far out; of random arguments, few are so."""
+    if max(one.shape[-1] for one in (mean, sd, low, high)) > 1:
+        return None
+    far = (np.maximum(low - mean, mean - high) > _FAR * sd) & (sd > 0)
+    return "the interval must begin within 10,000 sd of the mean" if far.any() else None
+
+
 def _log_chance(a: Any, b: Any) -> Any:
     """Log P(a < Z < b) of a standard normal Z, from the tail that is nearer."""
     turned = a + b > 0  # False for (-inf, inf), which need not be turned
@@ -553,22 +557,25 @@ def _truncated_at(log_u: Any, log_v: Any, mean: Any, sd: Any, low: Any, high: An
         np.logaddexp(special.log_ndtr(sign * b) + log_u, special.log_ndtr(sign * a) + log_v)
         for sign in (1.0, -1.0)
     )
-    level, side = np.minimum(below, above), np.where(below < above, 1.0, -1.0)
+    level = np.minimum(below, above)
     z = special.ndtri_exp(level)
-    # a step of Newton's method gives the digits that are lost far out
-    reached = special.log_ndtr(z)
-    z = z + (level - reached) * np.exp(reached + 0.5 * z * z + LOG_ROOT_TWO_PI)
-    x = mean + sd * side * z
-    # in a narrow interval the density falls as exp(-slope · t) with the distance t from low
+    if np.any(z < -8.0):  # a step of Newton's method gives the digits that are lost far out
+        reached = special.log_ndtr(z)
+        z = z + (level - reached) * np.exp(reached + 0.5 * z * z + LOG_ROOT_TWO_PI)
+    x = mean + sd * np.where(below < above, z, -z)
+    narrow = b - a < _NARROW
+    if not np.any(narrow):
+        return x
+    # there the density falls as exp(-slope · t) with the distance t from low
     slope = (a / 2 + b / 2) * (b - a)
     bent = -np.log1p(np.exp(log_u) * np.expm1(-slope)) / np.where(slope == 0, 1.0, slope)
     share = np.where(np.abs(slope) < 1e-12, np.exp(log_u), bent)
-    return np.where(b - a < _NARROW, low + (high - low) * share, x)
+    return np.where(narrow, low + (high - low) * share, x)
 
 
 TRUNCATED_NORMAL = Law(
     names=("truncated_normal", "truncnorm", "truncatednormal"),
-    summary="a normal variable given that it lies in (low, high); untruncated it has this mean and sd",
+    summary="a normal variable given that it lies in (low, high); before, it has this mean and sd",
     parameters=(
         MEAN,
         SD,
@@ -588,12 +595,7 @@ TRUNCATED_NORMAL = Law(
                     lambda mean, sd, low, high: (sd > 0) | ((low <= mean) & (mean <= high)),
                 ),
                 (NO_ROOM, lambda mean, sd, low, high: room(low, high)),
-                (
-                    "the interval must begin within 10,000 sd of the mean",
-                    lambda mean, sd, low, high: (
-                        (sd == 0) | ((low - mean <= _FAR * sd) & (mean - high <= _FAR * sd))
-                    ),
-                ),
+                _far_out_problem,
             ),
         ),
     ),

@@ -14,24 +14,19 @@ from typing import Any, Literal
 import numpy as np
 
 from dropcheck.vocabulary import special
-from dropcheck.vocabulary.function import Array
-from dropcheck.vocabulary.law import (
+from dropcheck.vocabulary.domains import (
     COUNT,
     FINITE,
     LARGEST_COUNT,
     NOT_NEGATIVE,
     PROBABILITIES,
     WHOLE,
-    Cumulants,
     Domain,
-    Generator,
-    Law,
     LawParameter,
-    Size,
-    Values,
     plain,
-    uniforms,
 )
+from dropcheck.vocabulary.function import Array
+from dropcheck.vocabulary.law import Cumulants, Generator, Law, Size, Values, uniforms
 from dropcheck.vocabulary.laws.sampling import (
     fixed,
     random_words,

@@ -8,21 +8,9 @@ from typing import Any
 import numpy as np
 
 from dropcheck.vocabulary import special
+from dropcheck.vocabulary.domains import COUNT, FINITE, POSITIVE, Domain, LawParameter, plain
 from dropcheck.vocabulary.function import Array
-from dropcheck.vocabulary.law import (
-    COUNT,
-    FINITE,
-    POSITIVE,
-    Domain,
-    Generator,
-    Law,
-    LawParameter,
-    Size,
-    Values,
-    Vector,
-    inside,
-    plain,
-)
+from dropcheck.vocabulary.law import Generator, Law, Size, Values, Vector, inside
 from dropcheck.vocabulary.laws.continuous import BETA, LOG_ROOT_TWO_PI, NORMAL
 from dropcheck.vocabulary.laws.discrete import BERNOULLI, BINOMIAL, DISCRETE_UNIFORM, OUTCOMES
 from dropcheck.vocabulary.laws.sampling import log_gammas, whole
