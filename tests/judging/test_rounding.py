@@ -249,16 +249,12 @@ FALSE = {
 
 
 def _wrong(claims: dict[str, list[str]], truth: Verdict, seed: int) -> list[str]:
-    registry = registry_of(
-        *(
-            entry(f"c{place}-{at}", model, claim)
-            for place, (model, each) in enumerate(claims.items())
-            for at, claim in enumerate(each)
-        )
-    )
-    settings = Settings(threads=1, seed=seed, max_draws=50_000, draws_only=seed < 2)
-    found = tried(registry, settings)
-    return [one.claim for one in found if one.verdict not in (truth, Verdict.UNDECIDED)]
+    """The claims that are judged wrongly; two seeds share them, by draws alone and by all."""
+    every = [(model, claim) for model, each in claims.items() for claim in each]
+    entries = [entry(f"c{at}", *one) for at, one in enumerate(every[seed % 2 :: 2])]
+    settings = Settings(threads=1, seed=seed, max_draws=20_000, draws_only=seed < 2)
+    found = tried(registry_of(*entries), settings)
+    return [one.statement for one in found if one.verdict not in (truth, Verdict.UNDECIDED)]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -271,7 +267,7 @@ def test_what_float64_alone_says_is_no_verdict(seed: int) -> None:
 def test_no_claim_of_the_contract_is_judged_wrongly(seed: int) -> None:
     registry = read_registries([CONTRACT])
     cases = registry.expand()[seed :: len(SEEDS)]
-    found = [*verify_cases(cases, Settings(threads=1, seed=seed, max_draws=50_000), registry)]
+    found = [*verify_cases(cases, Settings(threads=1, seed=seed, max_draws=20_000), registry)]
     wrong = [one for one in found if one.verdict not in (one.expect, Verdict.UNDECIDED)]
     assert [one.claim for one in wrong] == []
 
