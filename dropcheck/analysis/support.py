@@ -365,12 +365,12 @@ def takes_all_numbers(function: Function) -> bool:
     return of_function(function, function.kernel, known, function.by_element).defined == SURE
 
 
-def _of_operator(value: Value, below: Facts) -> Known:
+def _lies_as_operand(value: Value) -> bool:
+    """Whether an operator lies where its operand lies, as a mean or a quantile does."""
     operator = value.operator
     # the probability of a number means the probability that it is not 0
     averaged = operator.is_mean and (value.inputs[0].truth or not operator.probability)
-    hull = below[0].hull if averaged or operator.quantile else Hull(*operator.ends)
-    return Known(hull=hull)
+    return averaged or operator.quantile
 
 
 # ---- the walk ------------------------------------------------------------------------------------
@@ -440,6 +440,8 @@ class Support:
 
     def _missing(self, value: Value) -> list[Value]:
         inputs = value.inputs if self._follows(value) else ()
+        if value.kind == Kind.OPERATOR and not _lies_as_operand(value):
+            inputs = ()
         return [one for one in inputs if id(one) not in self._facts]
 
     def _follows(self, value: Value) -> bool:
@@ -456,9 +458,11 @@ class Support:
                 plain = self._within.known(value)
                 own = self._assumed.get(id(value))
                 return plain if own is None else plain.and_also(own)
-        below = [self._facts[id(one)] for one in value.inputs] if self._follows(value) else []
         if value.kind == Kind.OPERATOR:
-            return _of_operator(value, below)
+            as_operand = _lies_as_operand(value)
+            hull = self.known(value.inputs[0]).hull if as_operand else Hull(*value.operator.ends)
+            return Known(hull=hull)
+        below = [self._facts[id(one)] for one in value.inputs] if self._follows(value) else []
         if value.kind == Kind.DRAW:
             known = of_draw(value, below)
         elif self._follows(value):

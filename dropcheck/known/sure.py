@@ -123,6 +123,11 @@ def of_array(array: NDArray[Any] | None) -> Known:
     """What is known of fixed numbers; None for those that are not computed yet."""
     if array is None or not array.size:
         return Known(smooth=ANALYTIC)
+    if array.size == 1:  # as nearly always
+        low = float(array.flat[0])
+        if math.isfinite(low):
+            exact = Hull(low, low)
+            return Known(exact, nonzero=SURE * (low != 0), smooth=ANALYTIC, whole=low.is_integer())
     low, high = float(array.min()), float(array.max())
     number = not math.isnan(low)
     infinite = number and not (math.isfinite(low) and math.isfinite(high))
