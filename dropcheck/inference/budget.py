@@ -66,26 +66,3 @@ def looks(planned: int, fewest: int, most: int, alpha: float) -> Iterator[Look]:
         yield Look(draws, alpha * rest / (k * (k + 1)))
         last = draws
         k += 1
-
-
-def draws_needed(
-    draws: int, error: float, second_order: float, target: float, quantile: float
-) -> float:
-    """Draws at which an interval is likely to be as narrow as a target half-width.
-
-    Args:
-        draws: the number that `error` and `second_order` come from.
-        error: the standard error, which falls as 1/√n.
-        second_order: the half-width's second-order part, which falls as 1/n.
-        target: the half-width wanted.
-        quantile: standard errors on each side of the look's interval.
-
-    >>> round(draws_needed(100, 0.1, 0.0, 0.01, 2.0))
-    90000
-    """
-    if error == 0 and second_order == 0:
-        return 0.0  # a point already
-    if not target > 0:
-        return math.inf
-    ratio = (quantile + CHANCE) * error / target
-    return draws * (ratio * ratio + second_order / target)  # infinite where it overflows

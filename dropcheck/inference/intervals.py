@@ -425,7 +425,6 @@ class Interval:
     high: float
     standard_error: float
     unmet: Explanation | None = None
-    second_order: float = 0.0  # what the second-order term adds to the half-width
     settles: float = 0.0
 
     @property

@@ -296,29 +296,6 @@ def _plain(value: float) -> bool:
 # interval, at which a claim so far off would be refuted about every second time.
 
 
-def of_average(
-    error: float, second_order: float, quantile: float, false_pass: float, growth: float
-) -> float:
-    """The smallest error that an interval for an average would almost surely show.
-
-    The interval is a quantile times the standard error, plus a second-order part. The estimate errs
-    towards the claim by z(β) standard errors at most, and by the second-order part once more; the
-    interval must miss the claim even so.
-
-    Args:
-        error: the standard error after so many draws as were made.
-        second_order: the second-order part of the half-width after as many.
-        quantile: standard errors on each side of the interval.
-        false_pass: β.
-        growth: how many times as many draws there will be.
-
-    >>> round(of_average(0.01, 0.0, 3.0, 0.16, 4.0), 4)
-    0.02
-    """
-    normal = -float(special.ndtri(false_pass))
-    return (quantile + normal) * error / math.sqrt(growth) + 2 * second_order / growth
-
-
 def of_probability(
     low: float, high: float, trials: int, alpha: float, false_pass: float
 ) -> float | None:

@@ -273,8 +273,7 @@ def interval_of(
     at = float(middle @ direction.weights)
     ends = (along[0] - at, along[1] - at)
     low, high = enclose(enclosed, middle, widths, direction.weights, ends)
-    second = max(high - low - (along[1] - along[0]), 0.0) / 2
-    return Interval(estimate, low, high, error, second_order=second)
+    return Interval(estimate, low, high, error)
 
 
 def _along(

@@ -104,9 +104,12 @@ def planned(draws: int, interval: Interval, region: Region, widen: float, alpha:
     if region.strict_end_within(interval.estimate, 2 * interval.standard_error):
         return ENDLESS  # these draws cannot tell on which side of the end the quantity lies
     target = reach(interval.estimate, 2 * interval.standard_error, region, widen)
-    needed = budget.draws_needed(
-        draws, interval.standard_error, interval.second_order, target, quantile
-    )
+    if interval.standard_error == 0:
+        return 1
+    if not target > 0:
+        return ENDLESS
+    ratio = (quantile + budget.CHANCE) * interval.standard_error / target
+    needed = draws * (ratio * ratio)  # infinite where it overflows
     return int(min(max(needed, 1.0), ENDLESS))
 
 
@@ -126,13 +129,12 @@ def more(
     """
     if verdict is not Verdict.UNDECIDED or not math.isfinite(interval.half_width):
         return None
-    needed = interval.settles if interval.settles > draws else 0.0
-    if interval.low < interval.high:  # else all draws agree, and more may agree too
-        needed = max(needed, planned(draws, interval, region, widen, alpha * budget.PLANNED))
-        if needed >= ENDLESS:
-            return math.inf
-        needed = max(budget.GROWTH * needed, 1.5 * draws)
-    return needed - draws + span_draws if needed else None
+    if not interval.low < interval.high:  # all draws agree, and more may agree too
+        return None
+    needed = planned(draws, interval, region, widen, alpha * budget.PLANNED)
+    if needed >= ENDLESS:
+        return math.inf
+    return max(budget.GROWTH * needed, 1.5 * draws) - draws + span_draws
 
 
 def why_endless(interval: Interval, region: Region, widen: float) -> Reason:
@@ -216,11 +218,6 @@ class Judged:
         """How far the claim's text allows the quantity to lie from what is claimed."""
         ends = ((claimed.low, self.region.low), (claimed.high, self.region.high))
         return max((abs(a - b) for a, b in ends if math.isfinite(a)), default=0.0)
-
-    @property
-    def decisive(self) -> Interval | None:
-        """The interval; None where it says nothing at all."""
-        return self.interval if math.isfinite(self.interval.half_width) else None
 
 
 def judge_look(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -56,36 +55,6 @@ def used(compiled: Compiled, comparison: Comparison, averages: Floats) -> Floats
     columns = compiled.functional.columns(comparison.looked_at)
     own[columns] = averages[columns]
     return own
-
-
-class OwnAverages(NamedTuple):
-    """The sums that a comparison is judged by, and its quantity as a function of their averages.
-
-    `columns` are those that the quantity is made of; None where these are all.
-    """
-
-    sums: Floats
-    theta: Theta
-    columns: list[int] | None
-
-
-def own_averages(
-    compiled: Compiled, comparison: Comparison, tally: Tally, theta: Theta
-) -> OwnAverages:
-    """What one comparison is judged by: of several, by its own averages alone."""
-    functional, looked_at = compiled.functional, comparison.looked_at
-    columns = functional.columns(looked_at)
-    estimated = sum(value.estimated for value in functional.operands)
-    if estimated <= len(looked_at):
-        return OwnAverages(tally.sums, theta, columns if compiled.scaled else None)
-    means = means_of(tally.sums, tally.values)[:, np.newaxis]
-
-    def of_own(points: Floats) -> Floats:
-        everything = np.repeat(means, points.shape[1], axis=1)
-        everything[columns] = points
-        return theta(everything)
-
-    return OwnAverages(tally.sums[:, columns], of_own, None)
 
 
 def rounding_of(

@@ -9,7 +9,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dropcheck.inference.budget import case_alpha, draws_needed, looks
+from dropcheck.inference.budget import case_alpha, looks
+from dropcheck.inference.intervals import Interval
+from dropcheck.judging.look import ENDLESS, planned
+from dropcheck.results import Region
 
 counts = st.integers(min_value=1, max_value=10**9)
 
@@ -65,25 +68,23 @@ def test_an_empty_registry_divides_nothing() -> None:
 
 
 @pytest.mark.parametrize("error", [0.01, 0.1, 3.0])
-def test_draws_needed_narrow_the_interval_to_the_target(error: float) -> None:
+def test_draws_planned_narrow_the_interval_to_the_target(error: float) -> None:
     quantile = float(stats.norm.isf(0.5e-6))
-    needed = draws_needed(1000, error, 0.0, 0.02, quantile)
+    interval = Interval(0.0, -1.0, 1.0, error)
+    needed = planned(1000, interval, Region(0.0, 0.0), 0.02, 1e-6)
     half_width = quantile * error * math.sqrt(1000 / needed)
     assert half_width < 0.02
     assert half_width > 0.02 * quantile / (quantile + 2)  # and not far below it
 
 
-def test_the_second_order_part_falls_with_the_draws_themselves() -> None:
-    assert draws_needed(1000, 0.0, 0.5, 0.01, 2.0) == pytest.approx(50_000)
-
-
-def test_a_point_needs_no_more_draws() -> None:
-    assert draws_needed(1000, 0.0, 0.0, 0.0, 2.0) == 0.0
+@pytest.mark.parametrize(
+    ("error", "widen", "draws"), [(0.0, 0.0, 1), (0.1, 0.0, ENDLESS), (1e200, 1e-200, ENDLESS)]
+)
+def test_a_point_needs_one_draw_and_no_width_needs_too_many(
+    error: float, widen: float, draws: int
+) -> None:
+    assert planned(1000, Interval(0.0, 0.0, 0.0, error), Region(0.0, 0.0), widen, 1e-6) == draws
 
 
 def test_what_seems_out_of_reach_is_looked_at_on_the_way() -> None:
     assert [look.draws for look in looks(10**15, 10, 1600, 0.01)] == [100, 400, 1600]
-
-
-def test_no_draws_are_enough_for_no_width() -> None:
-    assert draws_needed(1000, 0.1, 0.0, 0.0, 2.0) == math.inf
