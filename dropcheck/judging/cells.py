@@ -30,12 +30,11 @@ from dropcheck.judging.case import (
     Finding,
     Judging,
     Outlook,
-    Planned,
     calls_of,
     dependent,
 )
 from dropcheck.judging.exact import Known, found_exactly
-from dropcheck.judging.look import ENDLESS, far_off, settling, sharpness_of
+from dropcheck.judging.look import ENDLESS, far_off, settling, sharpness_of, until_decided
 from dropcheck.judging.plan_draws import fewest_that
 from dropcheck.judging.rounding import (
     LOOK_ROUNDING,
@@ -51,7 +50,6 @@ from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Exact, Guarantee, Method, Verdict
 from dropcheck.simulation import (
     FEWEST_CALLS,
-    MAIN,
     PILOT,
     AtCuts,
     Counter,
@@ -116,26 +114,6 @@ def piloted(run: CaseRun, program: Program, wanted: int = 0) -> list[Floats]:
     return [np.concatenate(one, axis=1) for one in zip(*parts, strict=True)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counting:
-    """What is counted, when a verdict is expected, and what the counts say.
-
-    `judged` gives the finding at a look from the counts so far and the look's error rate.
-    `smallest` is that of `Outlook`. A case that is `hopeless` has no verdict after `planned` draws.
-    """
-
-    program: Program
-    most: int
-    planned: int
-    guarantee: Guarantee
-    method: Method
-    scale: float
-    judged: Callable[[CountTally, float], Finding]
-    smallest: Callable[[int, float], float | None]
-    fewest: int = FEWEST_DRAWS
-    hopeless: bool = False
-
-
 def counted_in(run: CaseRun, program: Program, counter: Counter, planned: float) -> Program:
     """The program that counts, in spans of a length that suits so many draws.
 
@@ -147,44 +125,6 @@ def counted_in(run: CaseRun, program: Program, counter: Counter, planned: float)
         draws *= 2
     draws = min(draws, max(program.span_draws, 2), max(most, 1))
     return counting_in_cells(program, counter, max(draws // 2 * 2, 1))
-
-
-def until_decided(run: CaseRun, counting: Counting) -> Judging:
-    """Count and look until there is a verdict, or no more to be had.
-
-    Raises:
-        DropcheckError: where not one draw is defined.
-    """
-    program = counting.program
-    tally = CountTally(program)
-    if run.planning:
-        raise Planned(
-            Outlook(
-                program=program,
-                tally=tally,
-                guarantee=counting.guarantee,
-                most=counting.most,
-                fewest=counting.fewest,
-                expected=counting.planned,
-                scale=counting.scale,
-                smallest=counting.smallest,
-            )
-        )
-    looks = run.looks(
-        program, expected=counting.planned, fewest=counting.fewest, most=counting.most
-    )
-    for look in looks:
-        yield from run.draw_until(tally, MAIN, look.draws)
-        run.refuse_if_nowhere_defined(tally)
-        broken = run.undefined(tally, counting.method, counting.guarantee)
-        if broken is not None:
-            return broken
-        finding = counting.judged(tally, look.alpha)
-        over = finding.verdict is not Verdict.UNDECIDED or finding.reason is Reason.LOST_DIGITS
-        over |= counting.hopeless and tally.drawn >= counting.planned
-        if over or dependent(tally) or run.out_of_time():
-            break
-    return finding
 
 
 # ---- the band, and the distance ------------------------------------------------------------------
@@ -683,24 +623,20 @@ def by_laws(run: CaseRun, claim: Laws, cells: InCells) -> Judging:
         )
         return _with_digits_left(run, cells.program, finding)
 
-    return (
-        yield from until_decided(
-            run,
-            Counting(
-                program=program,
-                most=most,
-                planned=planned,
-                guarantee=Guarantee.FINITE_SAMPLE,
-                method=Method.CELLS,
-                scale=1.0,
-                judged=judged,
-                # nearer laws are verified
-                smallest=lambda draws, _: max(2 * plan.error(draws, alpha), resolution),
-                fewest=min(program.span_draws, most),
-                hopeless=target <= 0,
-            ),
-        )
+    tally = CountTally(program)
+    outlook = Outlook(
+        program=program,
+        tally=tally,
+        guarantee=Guarantee.FINITE_SAMPLE,
+        most=most,
+        fewest=min(program.span_draws, most),
+        expected=planned,
+        scale=1.0,
+        # nearer laws are verified
+        smallest=lambda draws, _: max(2 * plan.error(draws, alpha), resolution),
+        ends=planned if target <= 0 else None,  # then there is no verdict to wait for
     )
+    return (yield from until_decided(run, outlook, Method.CELLS, tally, partial(judged, tally)))
 
 
 def _with_digits_left(run: CaseRun, program: Program, finding: Finding) -> Finding:
@@ -1282,24 +1218,22 @@ def by_quantiles(run: CaseRun, claim: Quantiles, cells: InCells) -> Judging:
         off = [_off(*each) for each in zip(findings, targets, strict=True)]
         return findings[settling(run.reading, [one.verdict for one in findings], off)]
 
-    most = run.most_draws(replace(program, cost=program.cost + counter.cost))
-    return (
-        yield from until_decided(
-            run,
-            Counting(
-                program=counted_in(run, program, counter, expected),
-                most=most,
-                planned=expected,
-                guarantee=Guarantee.EXACT,
-                method=Method.ORDER_STATISTICS,
-                scale=max(one.scale for one in targets),
-                judged=judged,
-                smallest=lambda draws, alpha: max(
-                    pilot.smallest_seen(run, target, draws, alpha) for target in targets
-                ),
-            ),
-        )
+    counting = counted_in(run, program, counter, expected)
+    tally = CountTally(counting)
+    outlook = Outlook(
+        program=counting,
+        tally=tally,
+        guarantee=Guarantee.EXACT,
+        most=run.most_draws(counting),
+        fewest=FEWEST_DRAWS,
+        expected=expected,
+        scale=max(one.scale for one in targets),
+        smallest=lambda draws, alpha: max(
+            pilot.smallest_seen(run, target, draws, alpha) for target in targets
+        ),
     )
+    method = Method.ORDER_STATISTICS
+    return (yield from until_decided(run, outlook, method, tally, partial(judged, tally)))
 
 
 def _not_judged(draws: int) -> Finding:

@@ -26,7 +26,7 @@ from dropcheck.judging.case import (
     rarest_violations,
 )
 from dropcheck.judging.exact import exact_probability, of_proportion
-from dropcheck.judging.look import ENDLESS, more, planned
+from dropcheck.judging.look import ENDLESS, more, planned, until_decided
 from dropcheck.judging.plan_draws import fewest_that
 from dropcheck.judging.rounding import LOOK_ROUNDING
 from dropcheck.reasons import Explanation, Reason
@@ -389,63 +389,46 @@ def _to_plan_by(claim: Proportion, counted: Counted, interval: Interval, tally: 
 def by_proportion(run: CaseRun, claim: Proportion, counted: Counted) -> Judging:
     """Judge one bare probability, of an event that is one truth a draw, by binomial intervals."""
     pilot = yield from piloted(run, claim, counted)
-    if run.planning:
-        raise Planned(_outlook(run, pilot))
     program, region, widen = pilot.program, pilot.region, pilot.widen
     tally = Tally(program)
-    verdict = Verdict.UNDECIDED
-    final = Interval(math.nan, 0.0, 1.0, math.nan)
     least, most = sorted((claim.constant, claim.constant + claim.factor))
-    looks = run.looks(
-        program, expected=pilot.plan.expected, fewest=FEWEST_DRAWS, most=pilot.plan.ends
-    )
-    for look in looks:
-        yield from run.draw_until(tally, MAIN, look.draws)
-        broken = run.undefined(tally, Method.PROPORTION, Guarantee.EXACT)
-        if broken is not None:
-            return broken
-        final = interval_of(claim, counted, tally, look.alpha)
+
+    def judged(alpha: float) -> Finding:
+        seen = interval_of(claim, counted, tally, alpha)
         if program.declared:
-            final = of_calls(final, tally, partial(_of_averages, claim, counted), look.alpha)
-            final = replace(final, low=max(final.low, least), high=min(final.high, most))
-        verdict = Verdict.UNDECIDED
-        if final.unmet is None:
-            verdict = _decided(claim, final, region, widen)
-        hopeless = math.isnan(final.estimate) and run.seems_never(tally.drawn)
-        if verdict is not Verdict.UNDECIDED or hopeless or run.out_of_time():
-            break
-    explanation = None
-    if math.isnan(final.estimate):
-        explanation = _never_true(tally)
-    elif verdict is Verdict.UNDECIDED:
-        explanation = final.unmet or Reason.TOO_WIDE.explain()
-    return Finding(
-        verdict=verdict,
-        exact=pilot.exact,
-        method=Method.PROPORTION,
-        guarantee=Guarantee.EXACT,
-        quantity=run.reading.comparisons[0].measures,
-        region=run.reading.comparisons[0].region,
-        estimate=final.estimate,
-        interval=(final.low, final.high),
-        standard_error=final.standard_error,
-        scale=pilot.scale,
-        sharpness=run.looked(pilot.scale, widen),
-        about=pilot.scale,
-        draws=tally.drawn,
-        blocks=tally.drawn // tally.block_draws,
-        seconds=tally.seconds,
-        explanation=explanation,
-        more_draws=more(
-            verdict,
-            tally.drawn,
-            _to_plan_by(claim, counted, final, tally),
-            region,
-            widen,
-            run.alpha,
-            program.span_draws,
-        ),
-    )
+            seen = of_calls(seen, tally, partial(_of_averages, claim, counted), alpha)
+            seen = replace(seen, low=max(seen.low, least), high=min(seen.high, most))
+        verdict, explanation = Verdict.UNDECIDED, None
+        if seen.unmet is None:
+            verdict = _decided(claim, seen, region, widen)
+        if math.isnan(seen.estimate):
+            explanation = _never_true(tally)
+        elif verdict is Verdict.UNDECIDED:
+            explanation = seen.unmet or Reason.TOO_WIDE.explain()
+        likely = _to_plan_by(claim, counted, seen, tally)
+        return Finding(
+            verdict=verdict,
+            exact=pilot.exact,
+            method=Method.PROPORTION,
+            guarantee=Guarantee.EXACT,
+            quantity=run.reading.comparisons[0].measures,
+            region=run.reading.comparisons[0].region,
+            estimate=seen.estimate,
+            interval=(seen.low, seen.high),
+            standard_error=seen.standard_error,
+            scale=pilot.scale,
+            sharpness=run.looked(pilot.scale, widen),
+            about=pilot.scale,
+            draws=tally.drawn,
+            blocks=tally.drawn // tally.block_draws,
+            seconds=tally.seconds,
+            explanation=explanation,
+            more_draws=more(
+                verdict, tally.drawn, likely, region, widen, run.alpha, program.span_draws
+            ),
+        )
+
+    return (yield from until_decided(run, _outlook(run, pilot), Method.PROPORTION, tally, judged))
 
 
 def _outlook(run: CaseRun, pilot: CountedPilot) -> Outlook:

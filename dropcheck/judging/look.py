@@ -24,7 +24,15 @@ from dropcheck.inference.region import (
     scale_of_sides,
     widening,
 )
-from dropcheck.judging.case import CaseRun, Finding, of_calls, why_undefined
+from dropcheck.judging.case import (
+    CaseRun,
+    Finding,
+    Judging,
+    Outlook,
+    Planned,
+    of_calls,
+    why_undefined,
+)
 from dropcheck.judging.rounding import (
     rounding_of,
     rounding_of_sides,
@@ -33,10 +41,51 @@ from dropcheck.judging.rounding import (
 )
 from dropcheck.reasons import Reason
 from dropcheck.results import Guarantee, Method, Region, Verdict
-from dropcheck.simulation import Compiled, Tally, means_of
+from dropcheck.simulation import MAIN, Compiled, Tally, means_of
 
 # More draws than any run can make: what is claimed lies where no interval can decide.
 ENDLESS = 10**15
+
+
+def until_decided(
+    run: CaseRun,
+    outlook: Outlook,
+    method: Method,
+    tally: Tally,
+    judged: Callable[[float], Finding],
+) -> Judging:
+    """Draw and look until there is a verdict, or no more to be had.
+
+    Args:
+        run: the run of the case.
+        outlook: what draws, and when a verdict is expected.
+        method: the method of the judge.
+        tally: takes the draws.
+        judged: the finding on the draws so far, at the error rate of a look.
+
+    Raises:
+        DropcheckError: where not one draw is defined.
+    """
+    if run.planning:
+        raise Planned(outlook)
+    most = outlook.most if outlook.ends is None else outlook.ends
+    looks = run.looks(outlook.program, expected=outlook.expected, fewest=outlook.fewest, most=most)
+    for look in looks:
+        yield from run.draw_until(tally, MAIN, look.draws)
+        run.refuse_if_nowhere_defined(tally)
+        broken = run.undefined(tally, method, outlook.guarantee)
+        if broken is not None:
+            return broken
+        finding = judged(look.alpha)
+        never = finding.reason is Reason.CONDITION_NEVER_TRUE and run.seems_never(tally.drawn)
+        over = finding.verdict is not Verdict.UNDECIDED or finding.reason in _FINAL
+        if over or never or run.out_of_time():
+            break
+    return finding
+
+
+# What more draws would not change.
+_FINAL = (Reason.LOST_DIGITS, Reason.NOT_INDEPENDENT)
 
 
 def scales_of(
