@@ -25,6 +25,7 @@ from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Verdict
 from dropcheck.simulation import Compiled
 from dropcheck.vocabulary import special
+from dropcheck.vocabulary.functions.arrays import ONE_HOT
 
 # ---- the interval --------------------------------------------------------------------------------
 
@@ -258,7 +259,7 @@ def conditions_of(compiled: Compiled) -> list[Value]:
         for value in ordered(quantities)
         if value.random
         and value.kind == Kind.COMPUTED
-        and (value.binary or value.function.indicator)
+        and (value.binary or value.function is ONE_HOT)
     ]
 
 

@@ -134,7 +134,7 @@ Does = Literal[
     "adds",  # adds elements up, with known factors
     "multiplies",  # linear in each of its two arguments
     "divides",  # by its second argument
-    "bends",  # linear in pieces, as maximum(x, y) is
+    "selects",  # one of its arguments, as maximum(x, y) does
     "ranks",  # picks elements by their ranks, or averages such elements
     "shape",  # its value depends only on the shape of its argument
 ]
@@ -165,11 +165,8 @@ class Function:
     written: str = ""  # how it is written, if it is not called by its name
     does: Does = ""
     truth: bool = False  # returns 1 or 0 (or NaN, where that is unknown)
-    indicator: bool = False  # returns 1 or 0, though it is no truth
     takes_truth: bool = False
-    guards: bool = False  # it may leave an argument unused, and then also errors in it
     degree: DegreeRule | None = None  # how it scales with its first argument alone
-    homogeneous: bool = False  # it has degree 1 in all its arguments together
     carries_size: bool = False  # applied to the sizes of its arguments, it gives the result's size
     # how places of the result are tied to those of the arguments along the axes it works along, as
     # numpy writes the signatures of generalised ufuncs. If the places of a small letter are
@@ -250,9 +247,14 @@ class Function:
         return self.does == "divides"
 
     @property
-    def piecewise(self) -> bool:
-        """Whether it is linear in pieces."""
-        return self.does == "bends"
+    def guards(self) -> bool:
+        """Whether it may leave an argument unused, and then also errors in it."""
+        return self.takes_truth and self.by_element and len(self.parameters) > 1
+
+    @property
+    def homogeneous(self) -> bool:
+        """Whether it has degree 1 in all its arguments together."""
+        return self.does == "selects"
 
     @property
     def by_rank(self) -> bool:

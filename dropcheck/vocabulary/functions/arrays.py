@@ -247,6 +247,9 @@ TAKE = entry(
 
 _INDEX = (*values("i"), option("n"))
 _SEVERAL = (*values("a"), MORE, AXIS)
+ONE_HOT = entry("one_hot", _one_hot, "1 at index i of n, else 0", growth.BY_HULL,
+          parameters=_INDEX, shape=lambda shapes, options: (*shapes[0], count(options["n"], "n")),
+          places="()->(N)")  # fmt: skip
 _FILLED: dict[str, Any] = {  # `ones(2, 3)` or `ones([2, 3])`
     "parameters": (Parameter("sizes", option=True, variadic=True),),
     "shape": lambda _shapes, options: as_sizes(options["sizes"]),
@@ -259,9 +262,7 @@ ARRAYS = (
     entry("shape", lambda x: np.array(x.shape[:-1], dtype=np.float64)[:, None],
           "lengths of the axes", BY_HULL,
           shape=lambda shapes, _options: (len(shapes[0]),), does="shape"),
-    entry("one_hot", _one_hot, "1 at index i of n, else 0", growth.BY_HULL,
-          parameters=_INDEX, shape=lambda shapes, options: (*shapes[0], count(options["n"], "n")),
-          indicator=True, places="()->(N)"),
+    ONE_HOT,
     entry("bincount", _bincount, "how often each of 0 … n−1 occurs",
           growth.bounded(lambda use: float(use.arguments[0].shape[-1])), parameters=_INDEX,
           shape=_bincount_shape, places="(n)->(K)"),

@@ -131,7 +131,7 @@ EXP = entry(
 
 MINIMUM = entry(
     "minimum", lambda *x: reduce(np.minimum, x), "the smaller, by element", growth.PICKED,
-    parameters=(*PAIR, MORE), carries_size=True, does="bends", homogeneous=True,
+    parameters=(*PAIR, MORE), carries_size=True, does="selects",
 )  # fmt: skip
 
 NUMBERS = (
@@ -171,17 +171,15 @@ NUMBERS = (
     ROUND,
     entry("clip", lambda x, low, high: np.minimum(np.maximum(x, low), high),
           "x held between low and high", growth.PICKED,
-          parameters=values("x low high"), aliases=("clamp",),
-          does="bends"),
+          parameters=values("x low high"), aliases=("clamp",)),
     MINIMUM,
     entry("maximum", lambda *x: reduce(np.maximum, x), "the larger, by element", growth.PICKED,
-          parameters=(*PAIR, MORE), carries_size=True, does="bends", homogeneous=True),
+          parameters=(*PAIR, MORE), carries_size=True, does="selects"),
     entry("relu", lambda x: np.maximum(x, 0.0), "max(x, 0)", _linear(above=True, slope=1.0),
-          does="bends", degree=LINEAR, latex=r"\operatorname{ReLU}"),
+          degree=LINEAR, latex=r"\operatorname{ReLU}"),
     entry("leaky_relu", lambda x, slope: np.where(x > 0, x, slope * x),
           "x above 0, slope · x below", growth.LEAKY,
-          parameters=values("x slope"),
-          does="bends", degree=LINEAR),
+          parameters=values("x slope"), degree=LINEAR),
     entry("elu", _elu, "x above 0, exp(x) − 1 below: alpha is 1", _linear(above=True, slope=1.0)),
     entry("selu", _selu, "1.0507 · x above 0, 1.7581 · (exp(x) − 1) below",
           _linear(_SELU_SCALE * _SELU_ALPHA, above=True, slope=_SELU_SCALE * _SELU_ALPHA)),

@@ -177,11 +177,11 @@ NOT_EQUAL = COMPARISONS["!="]
 
 AND = _truth(
     "and", _and, "whether both are true", parameters=PAIR, cost=cheap, takes_truth=True,
-    guards=True, latex=r"\land", written="a and b",
+    latex=r"\land", written="a and b",
 )  # fmt: skip
 OR = _truth(
     "or", _or, "whether either is true", parameters=PAIR, cost=cheap, takes_truth=True,
-    guards=True, latex=r"\lor", written="a or b",
+    latex=r"\lor", written="a or b",
 )  # fmt: skip
 NOT = _truth(
     "not", _not, "whether it is false", cost=cheap, takes_truth=True, latex=r"\lnot",
@@ -195,10 +195,10 @@ IS_TRUE = _truth(
 
 _CHOICE = ("a where c holds, else b", growth.CHOSEN)
 CONDITIONAL = entry(
-    "conditional", _choose, *_CHOICE, parameters=values("c a b"), takes_truth=True, guards=True,
+    "conditional", _choose, *_CHOICE, parameters=values("c a b"), takes_truth=True,
     cost=cheap, written="a if c else b",
 )  # fmt: skip
-WHERE = entry("where", _choose, *_CHOICE, parameters=values("c a b"), takes_truth=True, guards=True)
+WHERE = entry("where", _choose, *_CHOICE, parameters=values("c a b"), takes_truth=True)
 
 SIGNS = (*COMPARISONS.values(), AND, OR, NOT, IS_TRUE, CONDITIONAL)
 
