@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from dropcheck.language.graph import Kind, Value
@@ -21,10 +21,19 @@ from dropcheck.vocabulary.functions.elementwise import (
 from dropcheck.vocabulary.functions.linear_algebra import DOT, MATMUL
 from dropcheck.vocabulary.functions.reductions import MAX, MEAN, NORM, STD, SUM, VAR
 from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
-from dropcheck.vocabulary.majorants.rule import summed
 from dropcheck.vocabulary.shapes import normalise_axes
 
 # ---- sums ----------------------------------------------------------------------------------------
+
+
+def summed(numbers: Iterable[float]) -> float:
+    """The sum, rounded once; infinite or NaN where math.fsum raises an error."""
+    numbers = list(numbers)
+    try:
+        return math.fsum(numbers)
+    except (OverflowError, ValueError):
+        return sum(numbers)
+
 
 WeightedValues = tuple[tuple[float, Value], ...]
 """Values, each with its factor in a sum."""
@@ -219,31 +228,6 @@ def product_hull(value: Value, lowest: Lowest) -> Hull:
                 most = number * bound * (1 + QUOTIENT_ROUNDING)
                 return Hull(-most, most)
     return EVERYWHERE
-
-
-def held_by(top: Value, bottom: Value, lowest: Lowest) -> tuple[float, float] | None:
-    """Numbers c and e with |top| <= c · bottom^e in every draw; None if none are known.
-
-    Examples are an element of x and sum(x**2), or one of several terms that are not negative, and
-    their sum. `bottom` must be a single number: otherwise it would be unknown which of its elements
-    an element of `top` belongs to.
-    """
-    if bottom.shape:
-        return None
-    found = _least(bottom, lowest)
-    if found is not None and len(found[1]) == 1:
-        factor, ((length, power),) = found
-        bound = length.bound(top)
-        return None if bound is None else (bound / factor ** (1 / power), 1 / power)
-    terms = [_without_factor(one) for one in _terms(bottom)[: MOST_STEPS + 1]]
-    if len(terms) > MOST_STEPS or not all(k > 0 and lowest(one) >= 0 for one, k in terms):
-        return None
-    for term, factor in terms:
-        if term is top:
-            return 1 / factor, 1.0
-        if term.computed_by(POWER) and term.inputs[0] is top and term.inputs[1].known == 2:
-            return factor**-0.5, 0.5
-    return None
 
 
 def _share(top: Value, bottom: Value, lowest: Lowest) -> float | None:

@@ -1,136 +1,161 @@
-"""Upper bounds of the norms of a quantity, (E|x|^p)^(1/p), from its expression.
+"""Upper bounds of how large a random quantity is, by one walk over its expression.
 
-The bounds for a function follow from its majorant in the vocabulary, those for a draw from the
-entry of its law. Here they are combined, from the draws up to a quantity. Every bound is computed
-once for each quantity and order. No bound is below the truth for the draws in which all quantities
-are defined; a bound that no rule gives is infinite.
+Of a quantity u that an expression gives, the walk bounds
+
+* its size of order p, (E|u|^p)^(1/|p|), where p may be negative, as a division needs it;
+* its spread of order p >= 1, the size of u - E u;
+* its log-moment, log E exp(t u), which the exponential function needs;
+* its log-size, the size of log|u|.
+
+Of an array, the largest bound of an element counts. A draw is bounded by its law, and a function of
+one draw is integrated (`analysis.single_draw`). For others, each function has rules; a function of
+one number has none of its own: how steep it is follows from its kernel. Each rule is an inequality
+that holds for all laws, so no bound is below the truth, for the draws in which all is defined. A
+bound that no rule gives is infinite.
+
+Sources: Hardy, Littlewood and Pólya, Inequalities (1952), for Hölder's (thm 189), Minkowski's (thm
+198) and Lyapunov's (thm 192) inequality. For sums of terms D_i of mean 0 given those before:
+
+* p >= 2: ||Σ D_i||_p² <= (p - 1) Σ ||D_i||_p² (Rio 2009, "Moment inequalities for sums of
+  dependent random variables under projective conditions", J. Theor. Probab. 22, thm 2.1);
+* 1 <= p <= 2: E|Σ D_i|^p <= 2^(2 - p) Σ E|D_i|^p (von Bahr and Esseen 1965, "Inequalities for the
+  r-th absolute moment of a sum of random variables, 1 <= r <= 2", Ann. Math. Statist. 36);
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 
-from dropcheck.analysis.bounds import held_by
 from dropcheck.analysis.law_bounds import (
     AffineDraw,
     Alignment,
     alignment_of,
-    centred_axes,
     disjoint,
     draw_log_moment,
     draw_mean,
     draw_norm,
     draw_spread,
-    factors,
     grouped,
     inverse_of_line,
     line_of,
-    signed_axes,
-    weights_of_squares,
 )
-from dropcheck.analysis.letters import NormalForms
-from dropcheck.analysis.ring import ITSELF, Polynomial, PolynomialError, Space, lettered
 from dropcheck.analysis.single_draw import Found, Integrals, is_function_of_one_draw
-from dropcheck.analysis.support import OUTWARD, Support
-from dropcheck.language.graph import (
-    Kind,
-    Value,
-    in_order,
-    number,
-    thawed,
-)
-from dropcheck.vocabulary.functions.elementwise import ADD, SUBTRACT
-from dropcheck.vocabulary.majorants.powers import (
-    log_size_by_powers,
-    norm_by_exponentials,
-)
-from dropcheck.vocabulary.majorants.rule import (
-    INF,
-    NONE,
-    Applied,
-    ArgumentPower,
-    away,
-    centring,
-    highest,
-    log_of,
-    nearest_zero,
-    raised,
-    size,
-    spread_within,
-    times,
-)
+from dropcheck.analysis.support import OUTWARD, Support, hull_of
+from dropcheck.array_types import Floats
+from dropcheck.known.enclosure import Enclosure, Near
+from dropcheck.language.graph import Kind, Value, in_order, number, thawed
+from dropcheck.vocabulary import special
+from dropcheck.vocabulary.function import Function
+from dropcheck.vocabulary.functions import operation
+from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
+from dropcheck.vocabulary.shapes import broadcast, normalise_axes
 
-# ---- exponents -----------------------------------------------------------------------------------
+INF = math.inf
+ZERO = Hull(0.0, 0.0)
+
+# ---- arithmetic of bounds ------------------------------------------------------------------------
 #
-# Quantities as lines in another quantity, for bounds of their exponentials.
-#
-# In exp(z²/2 - (z - 4)²/2) the squares cancel, and the exponent is a line in z, whose exponential
-# the law knows. The exponentials of the single squares have no useful bounds.
+# They may be infinite, and do not underflow to 0.
 
 
-class Exponents:
-    """The quantities of a case as polynomials in one letter, computed when they are needed."""
-
-    def __init__(self) -> None:
-        self.space = Space()
-        self._values: list[Value] = []
-        self._reading = NormalForms(self)
-
-    def draw(self, value: Value) -> Polynomial:
-        """A letter, by its number."""
-        self._values.append(value)
-        return lettered(self.space, value.shape, len(self._values) - 1)
-
-    other = draw
-
-    def below(self, _value: Value) -> Value | None:
-        """None: a function of a draw is a letter."""
-        return None
-
-    def carried(self, _value: Value, found: Polynomial) -> Polynomial:
-        """The polynomial itself."""
-        return found
-
-    def line(self, value: Value) -> tuple[Value, float, float] | None:
-        """Each element as slope · x + shift, with x, slope and shift; None if it is no such line.
-
-        x may be another element of a quantity in each.
-        """
-        if value.kind != Kind.COMPUTED:
-            return None
-        try:
-            found = self._reading.polynomial(value)
-        except PolynomialError:
-            return None
-        slope, shift, elements = 0.0, 0.0, set[tuple[int, tuple[int, ...]]]()
-        for coefficient, _, tensors, atoms, _ in found.terms:
-            if not atoms and not tensors:
-                shift += coefficient
-                continue
-            if tensors or len(atoms) > 1 or atoms[0].powers != ((ITSELF, 1),):
-                return None
-            if any(one >= 0 and one not in found.free for one in atoms[0].indices):
-                return None  # it is summed over
-            elements.add((atoms[0].draw, atoms[0].indices))
-            slope += coefficient
-        if len(elements) != 1 or not math.isfinite(slope + shift):
-            return None
-        ((letter, _),) = elements
-        of = self._values[letter]
-        return None if of is value else (of, slope, shift)
+# stands for a bound that underflows
+_TINY = 1e-300
+# the rounding error of a sum of means, as a share of them: a thousand times that of float64
+_ROUNDING = 1e-13
 
 
-# ---- norms ---------------------------------------------------------------------------------------
+def times(*factors: float) -> float:
+    """The product; 0 if a factor is 0, even if another is infinite."""
+    if 0.0 in factors:
+        return 0.0
+    return max(math.prod(factors), _TINY)
+
+
+def raised(base: float, exponent: float) -> float:
+    """A base that is not negative, to an exponent above 0."""
+    if base == 0:
+        return 0.0
+    try:
+        return max(math.pow(base, exponent), _TINY)
+    except OverflowError:
+        return INF
+
+
+def exponential(x: float) -> float:
+    """The exponential function."""
+    if x == -INF:
+        return 0.0
+    return INF if x > 709 else max(math.exp(x), _TINY)
+
+
+def log_sum(exponents: Iterable[float]) -> float:
+    """The logarithm of a sum of exponentials."""
+    exponents = list(exponents)
+    largest = max(exponents)
+    if not math.isfinite(largest):
+        return largest
+    return largest + math.log(math.fsum(math.exp(one - largest) for one in exponents))
+
+
+def combined(sizes: Iterable[float], p: float) -> float:
+    """(Σ size^p)^(1/p): a bound of the norm of the largest of quantities with these norms."""
+    sizes = list(sizes)
+    largest = max(sizes, default=0.0)
+    if largest in (0.0, INF):
+        return largest
+    return times(largest, raised(math.fsum(raised(one / largest, p) for one in sizes), 1 / p))
+
+
+def centring(p: float) -> float:
+    """A factor c with ||x - E x||_p <= c ||x||_p.
+
+    The map x ↦ x - E x has the norm 1 on L², and at most 2 on L¹ and L^∞. Between them, by the
+    theorem of Riesz and Thorin (Thorin 1948), its norm is at most 2^|1 - 2/p|.
+    """
+    return float(2 ** abs(1 - 2 / p))
+
+
+def slack(p: float) -> float:
+    """A factor s with ||f(x) - E f(x)||_p <= s ||x - E x||_p for all f with |f'| <= 1.
+
+    With x' independent of x and with the same law, the left side is at most ||f(x) - f(x')||_p <=
+    ||x - x'||_p <= 2 ||x - E x||_p; for p = 2 the variance is half of E(f(x) - f(x'))².
+    """
+    return 1.0 if p == 2 else 2.0
+
+
+def largest_size(hull: Hull) -> float:
+    """The largest size of a number in a hull."""
+    return max(abs(hull.low), abs(hull.high))
+
+
+def highest(hull: Hull, t: float) -> float:
+    """The largest of t times the numbers of a hull."""
+    return max(0.0 if end == 0 else t * end for end in (hull.low, hull.high))
+
+
+def nearest_zero(hull: Hull) -> float:
+    """The least size of a number in a hull."""
+    return max(hull.low, -hull.high, 0.0)
+
+
+def _outward(bound: float) -> float:
+    return bound * (1 + OUTWARD)
+
+
+# ---- the walk ------------------------------------------------------------------------------------
 
 
 # The highest order of a bound, and the most bounds that are computed.
 HIGHEST_NORM, MOST_BOUNDS = 64.0, 60_000
 # More steps above the draws than this mean that a quantity is the state of a loop: it is not
-# integrated, and `norm_by_exponentials` may bound it.
+# integrated, and `_by_exponentials` may bound it.
 MOST_DEPTH = 64
 # For functions of more arguments than this, the bounds of all arguments are computed first.
 _MANY = 4
@@ -145,40 +170,38 @@ class Norms:
     """
 
     def __init__(self, integrate: bool = True, found: Found | None = None) -> None:
-        self._quantities: dict[int, NormedValue] = {}
+        self._quantities: dict[int, Quantity] = {}
         self.bounds = 0  # the number of bounds computed so far
         self.support = Support()
-        self.exponents = Exponents()
         # for the tails of integrals, bounds by the rules only
         self._integrals = Integrals(Norms(integrate=False).norm, found) if integrate else None
 
     def norm(self, value: Value, p: float) -> float:
-        """A bound of (E|x|^p)^(1/p) for p >= 1, of the element with the largest norm.
+        """A bound of (E|x|^p)^(1/|p|), of the element for which it is largest.
 
         It is infinite if no rule gives one.
         """
-        return self.ask(value, lambda quantity: quantity.norm(p))
+        return self.ask(value, lambda quantity: quantity.size(p))
 
     def centred_norm(self, value: Value, centre: float, p: float) -> float:
-        """A bound of (E|x - centre|^p)^(1/p), of the element with the largest norm."""
+        """A bound of (E|x - centre|^p)^(1/p) for p >= 1, as for `norm`."""
 
-        def about(quantity: NormedValue) -> float:
-            bound = away(quantity.hull, centre)
+        def about(quantity: Quantity) -> float:
+            bound = _farthest(quantity.hull, centre)
             if quantity.random:
                 # the error of a difference of two rounded numbers
-                rounding = 1e-15 * max(size(quantity.mean), abs(centre))
-                by_mean = away(quantity.mean, centre) + rounding + quantity.spread(p)
-                bound = min(bound, quantity.norm(p) + abs(centre), by_mean)
+                rounding = 1e-15 * max(largest_size(quantity.mean), abs(centre))
+                by_mean = _farthest(quantity.mean, centre) + rounding + quantity.spread(p)
+                bound = min(bound, quantity.size(p) + abs(centre), by_mean)
             return bound
 
-        of_one_draw = self.quantity(value).of_one_draw
-        if self._integrals and p <= HIGHEST_NORM and of_one_draw:
+        if self._integrals and p <= HIGHEST_NORM and self.quantity(value).of_one_draw:
             integral = self._integrals.norm(value, p, centre)
             if integral < INF:
                 return integral
         return self.ask(value, about)
 
-    def ask(self, value: Value, bound: Callable[[NormedValue], float]) -> float:
+    def ask(self, value: Value, bound: Callable[[Quantity], float]) -> float:
         """The bound, after all bounds that it needs; without recursion, as models may be deep."""
         quantity = self.quantity(value)
         while True:
@@ -194,45 +217,43 @@ class Norms:
                 except _NotYet as more:
                     stack += more.wanted
 
-    def quantity(self, value: Value) -> NormedValue:
+    def quantity(self, value: Value) -> Quantity:
         """What is known of a value without an order; bounds of some order are known by `ask`."""
         known = self._quantities
         if id(value) not in known:
             for one in in_order([value], lambda v: [w for w in v.inputs if id(w) not in known]):
                 if id(one) not in known:
                     below = [known[id(other)] for other in one.inputs]
-                    known[id(one)] = NormedValue(one, below, self)
+                    known[id(one)] = Quantity(one, below, self.support.hull(one))
         return known[id(value)]
 
-    def _compute(self, quantity: NormedValue, kind: str, order: float) -> None:
+    def _compute(self, quantity: Quantity, kind: str, order: float) -> None:
         if (kind, order) in quantity.known:
             return
-        highest = math.inf if kind == "log_moment" else HIGHEST_NORM
+        highest = INF if kind == "log_moment" else HIGHEST_NORM
         exhausted = abs(order) > highest or self.bounds > MOST_BOUNDS
         if not exhausted and len(quantity.below) > _MANY:
             wanted = [(one, kind, order) for one in quantity.below if one.random]
             wanted = [each for each in wanted if each[1:] not in each[0].known]
             if wanted:
                 raise _NotYet(wanted)
-        found = INF if exhausted else self._integral(quantity, kind, order)
         with np.errstate(all="ignore"):
-            if found < INF:
-                within = found if kind == "spread" else min(found, size(quantity.hull))
-                spread = found if kind == "spread" else times(centring(order), within)
-                quantity.known[kind, order] = (within, spread)
-            else:
-                quantity.known[kind, order] = _WORK[kind](quantity, order, exhausted)
+            found = INF if exhausted else self._integral(quantity, kind, order)
+            if found == INF:
+                found = INF if exhausted else _BY_RULES[kind](quantity, order)
+        quantity.known[kind, order] = _within(quantity, kind, order, found)
         self.bounds += 1
 
-    def _integral(self, quantity: NormedValue, kind: str, p: float) -> float:
-        """The norm or the spread of a function of one draw as an integral; else infinite."""
-        if self._integrals is None or kind not in ("sizes", "spread") or not quantity.of_one_draw:
+    def _integral(self, quantity: Quantity, kind: str, order: float) -> float:
+        """The size or the spread of a function of one draw as an integral; else infinite."""
+        if self._integrals is None or not quantity.of_one_draw or order < 1:
             return INF
-        found = self._integrals.norm if kind == "sizes" else self._integrals.spread
-        return found(quantity.value, p)
+        if kind == "size":
+            return self._integrals.norm(quantity.value, order)
+        return self._integrals.spread(quantity.value, order) if kind == "spread" else INF
 
 
-_Wanted = tuple["NormedValue", str, float]
+_Wanted = tuple["Quantity", str, float]
 
 
 class _NotYet(Exception):  # noqa: N818 - it is no error
@@ -242,101 +263,66 @@ class _NotYet(Exception):  # noqa: N818 - it is no error
         self.wanted = wanted
 
 
-class NormedValue:
-    """A value of a graph, as an argument of the rules."""
+class Quantity:
+    """A value of a graph, and what is known of it.
 
-    def __init__(self, value: Value, below: Sequence[NormedValue], norms: Norms) -> None:
+    All its values lie in `hull`, the means of all elements in `mean`. `fixed` is its array, draws
+    last, if it is fixed. `apart` are the axes along which the slices of a draw are independent of
+    one another. `independent` says that no two arguments share a draw, `same` that both are one
+    quantity. `line` is the quantity as a line in one draw.
+    """
+
+    def __init__(self, value: Value, below: Sequence[Quantity], hull: Hull) -> None:
         self.value, self.below, self.shape, self.random = value, below, value.shape, value.random
-        self.weights_of_squares, self.drawn = partial(weights_of_squares, self), norms.quantity
+        self.known: dict[tuple[str, float], float] = {}
         self.fixed = None if value.random or value.constant is None else number(value.constant)
-        self.norms = norms
-        self.known: dict[tuple[str, float], tuple[float, float]] = {}
-        self._parts: Sequence[Sequence[ArgumentPower]] | None = None
-        self.majorant = value.function.growth if value.kind == Kind.COMPUTED else NONE
-        self.even_share = self.majorant.even_share
         self.depth: int = 1 + max((one.depth for one in below), default=0)
         self.of_one_draw = self.depth <= MOST_DEPTH and is_function_of_one_draw(value)
-        self.use = Applied(
-            arguments=below,
-            options={name: thawed(option) for name, option in value.options},
-            shape=value.shape,
-            independent=disjoint([one.sources for one in value.inputs]),
-            same=len(below) == 2 and below[0] is below[1],
-            parts=self.parts,
-        )
-        self.hull = self.mean = norms.support.hull(value)
+        self.independent = disjoint([one.sources for one in value.inputs])
+        self.same = len(below) == 2 and below[0] is below[1]
+        self.options = {name: thawed(option) for name, option in value.options}
+        self.hull = self.mean = hull
         self.alignment: Alignment = ()
-        self.apart: frozenset[int] = frozenset()
-        self.centred: frozenset[int] = frozenset()
-        self.signed: frozenset[int] = frozenset()
         self.line: AffineDraw | None = None
-        self.terms = below if value.computed_by(ADD, SUBTRACT) else (self,)
-        self.held_by = lambda other: held_by(
-            value, other.value, lambda one: norms.support.hull(one).low
-        )
+        self.rules = rules_of(value.function) if value.kind == Kind.COMPUTED else Rules()
+        self._parts: list[list[Factor]] | None = None
         if value.random:
-            self._describe()
-
-    def _describe(self) -> None:
-        value, below = self.value, self.below
-        mean = draw_mean(value, below) if value.kind == Kind.DRAW else self.majorant.mean(self.use)
-        self.mean = self.hull.common(mean)
-        self.alignment = alignment_of(value, [one.alignment for one in below])
+            self.mean = self.hull.common(_mean_of(self))
+            self.alignment = alignment_of(value, [one.alignment for one in below])
+            self.line = line_of(value, [one.line for one in below])
         self.apart = frozenset(at for at, one in enumerate(self.alignment) if one is not None)
-        self.centred = centred_axes(self)
-        self.signed = signed_axes(self)
-        self.line = line_of(value, [one.line for one in below])
 
-    def norm(self, p: float) -> float:
-        """A bound of (E|x|^p)^(1/p); for orders below 1 that of order 1, or that of a product."""
+    def size(self, p: float) -> float:
+        """A bound of (E|x|^p)^(1/|p|); for orders between 0 and 1 that of order 1 serves, too."""
         if not self.random:
-            return size(self.hull)
-        bound = self._bound("sizes", max(p, 1.0))[0]
-        return self._of_independent_factors(p) if bound == INF and p < 1 else bound
-
-    def _of_independent_factors(self, p: float) -> float:
-        """The norm of a product of powers that share no draw, of any order above 0."""
-        parts = self.parts()
-        if any(len(group) > 1 or group[0][0] is self for group in parts):
-            return INF
-        norms = (
-            raised(one.norm(p * power), power)
-            if power > 0
-            else raised(one.inverse(-p * power), -power)
-            for ((one, power),) in parts
-        )
-        return _outward(times(1.0, *norms))
+            nearest = 0.0 if self.fixed is None else float(np.abs(self.fixed).min(initial=INF))
+            if p < 0:
+                return 1 / nearest if nearest else INF
+            return largest_size(self.hull)
+        if p < 0:
+            return self._bound("size", p)
+        bound = self._bound("size", max(p, 1.0))
+        return self._bound("size", p) if bound == INF and self.rules.of_any_order else bound
 
     def spread(self, p: float) -> float:
         """A bound of the norm of the distance from the mean."""
-        kind, place = ("spread", 0) if self.of_one_draw else ("sizes", 1)
-        return self._bound(kind, max(p, 1.0))[place] if self.random else 0.0
+        return self._bound("spread", max(p, 1.0)) if self.random else 0.0
 
     def log_moment(self, t: float) -> float:
         """A bound of log E exp(t · x)."""
         if t == 0:
             return 0.0
-        return self._bound("log_moment", t)[0] if self.random else highest(self.hull, t)
-
-    def inverse(self, r: float, point: float = 0.0) -> float:
-        """A bound of (E|x - point|^-r)^(1/r); for a point other than 0 only known for lines."""
-        if point:
-            return INF if self.line is None else inverse_of_line(self.line.less(point), r)
-        if self.random:
-            return self._bound("inverse", r)[0]
-        nearest = 0.0 if self.fixed is None else float(np.abs(self.fixed).min(initial=INF))
-        return 1 / nearest if nearest else INF
+        return self._bound("log_moment", t) if self.random else highest(self.hull, t)
 
     def log_size(self, p: float) -> float:
         """A bound of the norm of log|x|."""
-        return self._bound("log_size", max(p, 1.0))[0] if self.random else log_of(self.fixed)
+        if self.random:
+            return self._bound("log_size", max(p, 1.0))
+        if self.fixed is None:
+            return INF
+        return float(np.abs(np.log(np.abs(self.fixed))).max(initial=0.0))
 
-    @property
-    def density(self) -> float:
-        """A bound of the density of each element."""
-        return INF if self.line is None else self.line.greatest_density()
-
-    def _bound(self, kind: str, order: float) -> tuple[float, float]:
+    def _bound(self, kind: str, order: float) -> float:
         """A bound that has been computed.
 
         Raises:
@@ -347,81 +333,1070 @@ class NormedValue:
             raise _NotYet([(self, kind, order)])
         return bound
 
-    def parts(self) -> Sequence[Sequence[ArgumentPower]]:
-        """The value as a product of powers, in groups that share no draw."""
+    @property
+    def parts(self) -> list[list[Factor]]:
+        """Its size as a product of powers of other quantities, in groups that share no draw."""
         if self._parts is None:
-            groups = grouped(factors(self), lambda part: part[0].value.sources)
-            self._parts = groups
+            self._parts = grouped(_factors(self), lambda part: part[0].value.sources)
         return self._parts
 
+    def axes(self) -> tuple[int, ...]:
+        """The axes of the first argument that the function works along."""
+        return normalise_axes(self.options.get("axis"), self.below[0].shape)
 
-# ---- bounds, by order ---------------------------------------------------------------------------
-
-
-def _sizes(quantity: NormedValue, p: float, exhausted: bool) -> tuple[float, float]:
-    """The norm and the spread; each also bounds the other."""
-    value, hull, mean = quantity.value, quantity.hull, quantity.mean
-    norm = spread = INF
-    if not exhausted:
-        if value.kind == Kind.DRAW:
-            norm = draw_norm(value, quantity.below, p)
-            spread = draw_spread(value, p)
-        else:
-            norm = quantity.majorant.norm(quantity.use, p)
-            spread = quantity.majorant.spread(quantity.use, p)
-            if quantity.depth > MOST_DEPTH and quantity.majorant.holds_back:
-                norm = min(norm, norm_by_exponentials(quantity, p))
-    norm = min(_outward(norm), size(hull))
-    spread = min(
-        _outward(spread), _outward(times(centring(p), norm)), _outward(spread_within(hull, p))
-    )
-    if mean.low == mean.high:
-        spread = min(spread, _outward(norm + abs(mean.low)))
-    return min(norm, _outward(size(mean) + spread)), spread
+    def count(self) -> int:
+        """The number of elements of the first argument along these axes."""
+        shape = self.below[0].shape
+        return math.prod(shape[axis] for axis in self.axes())
 
 
-def _log_moment(quantity: NormedValue, t: float, exhausted: bool) -> tuple[float, float]:
+Factor = tuple[Quantity, float]
+"""A quantity and its exponent."""
+
+
+def _farthest(hull: Hull, centre: float) -> float:
+    return max(abs(hull.low - centre), abs(hull.high - centre))
+
+
+def _within(quantity: Quantity, kind: str, order: float, bound: float) -> float:
+    """A bound, or a better one that follows from where the values lie."""
+    hull = quantity.hull
+    if kind == "log_moment":
+        bound += OUTWARD * max(1.0, abs(bound)) if abs(bound) < INF else 0.0
+        return min(bound, highest(hull, order))
+    bound = _outward(bound)
+    if kind == "spread":
+        # for p >= 2, E|x - E x|^p is at most width^(p - 2) times a variance of at most width² / 4
+        # (Popoviciu 1935)
+        return min(bound, _outward(hull.width * 0.25 ** (1 / max(order, 2.0))))
+    if kind == "size" and order > 0:
+        return min(bound, largest_size(hull))
+    nearest = nearest_zero(hull)
+    return min(bound, _outward(1 / nearest)) if kind == "size" and nearest else bound
+
+
+def _size(quantity: Quantity, p: float) -> float:
+    if p < 0 and quantity.line is not None:
+        return inverse_of_line(quantity.line, -p)
+    if quantity.value.kind == Kind.DRAW:
+        return draw_norm(quantity.value, quantity.below, p) if p >= 1 else INF
+    if p < 1:
+        return quantity.rules.size(quantity, p) if p < 0 or quantity.rules.of_any_order else INF
+    bound = quantity.rules.size(quantity, p)
+    if quantity.depth > MOST_DEPTH and quantity.value.function.piecewise:
+        bound = min(bound, _by_exponentials(quantity, p))
+    if quantity.mean.bounded:
+        bound = min(bound, _added(largest_size(quantity.mean), quantity.spread(p), p))
+    return bound
+
+
+def _spread(quantity: Quantity, p: float) -> float:
+    if quantity.value.kind == Kind.DRAW:
+        bound = draw_spread(quantity.value, p)
+        norm = draw_norm(quantity.value, quantity.below, p)
+    else:
+        bound = quantity.rules.spread(quantity, p)
+        norm = quantity.rules.size(quantity, p)
+    bound = min(bound, times(centring(p), norm))
+    if quantity.mean.low == quantity.mean.high:
+        bound = min(bound, norm + abs(quantity.mean.low))
+    return bound
+
+
+def _log_moment(quantity: Quantity, t: float) -> float:
+    if quantity.value.kind == Kind.DRAW:
+        return draw_log_moment(quantity.value, t)
+    line = _line_in(quantity)
+    if line is not None:
+        of, slope, shift = line
+        return t * shift + of.log_moment(t * slope)
+    return quantity.rules.log_moment(quantity, t)
+
+
+def _log_size(quantity: Quantity, p: float) -> float:
+    """By the factors of a product, by a rule, or by powers."""
+    factors = [part for group in quantity.parts for part in group]
+    if [(quantity, 1.0)] != factors:
+        return math.fsum(times(abs(power), one.log_size(p)) for one, power in factors)
+    by_rule = quantity.rules.log_size(quantity, p)
+    if by_rule < INF:
+        return by_rule
+    unit = quantity.size(1.0)
+    return abs(math.log(unit)) + _log_about(quantity, unit, p) if 0 < unit < INF else INF
+
+
+def _log_about(x: Quantity, unit: float, p: float) -> float:
+    """A bound of ||log|x / c| ||_p for the number c = unit.
+
+    For each s > 0, s |log(x / c)| <= exp(s |log(x / c)|) / e, and this exponential is at most
+    (x / c)^s + (c / x)^s.
+    """
     bound = INF
-    if not exhausted:
-        if quantity.value.kind == Kind.DRAW:
-            bound = draw_log_moment(quantity.value, quantity.below, t)
-        else:
-            whole = quantity.use.independent and not quantity.value.function.picks
-            line = None if whole else quantity.norms.exponents.line(quantity.value)
-            if line is not None:
-                of, slope, shift = line
-                bound = t * shift + quantity.norms.quantity(of).log_moment(t * slope)
-            if bound == INF:
-                bound = quantity.majorant.log_moment(quantity.use, t)
-    bound += OUTWARD * max(1.0, abs(bound)) if abs(bound) < INF else 0.0
-    return min(bound, highest(quantity.hull, t)), 0.0
+    for s in (1.0, 1 / p, 0.5 / p, 0.05 / p):
+        if s * p < 0.5 and bound < INF:
+            break  # a smaller s gives a worse bound
+        above = raised(x.size(s * p) / unit, s)
+        below = raised(times(x.size(-s * p), unit), s)
+        bound = min(bound, (above + below) / (math.e * s))
+    return bound
 
 
-def _inverse(quantity: NormedValue, r: float, exhausted: bool) -> tuple[float, float]:
-    bound = INF
-    if not exhausted and quantity.line is not None:
-        bound = inverse_of_line(quantity.line, r)
-    elif not exhausted and quantity.value.kind == Kind.COMPUTED:
-        bound = quantity.majorant.inverse(quantity.use, r)
-    nearest = nearest_zero(quantity.hull)
-    return min(_outward(bound), _outward(1 / nearest) if nearest else INF), 0.0
-
-
-def _log_size(quantity: NormedValue, p: float, exhausted: bool) -> tuple[float, float]:
-    bound = INF if exhausted else quantity.majorant.log_size(quantity.use, p)
-    if bound == INF and not exhausted:
-        bound = log_size_by_powers(quantity, p)
-    return _outward(bound), 0.0
-
-
-_WORK = {
-    "sizes": _sizes,
-    "spread": lambda *asked: _sizes(*asked)[::-1],
+_BY_RULES = {
+    "size": _size,
+    "spread": _spread,
     "log_moment": _log_moment,
-    "inverse": _inverse,
     "log_size": _log_size,
 }
 
 
-def _outward(bound: float) -> float:
-    return bound * (1 + OUTWARD)
+def _mean_of(quantity: Quantity) -> Hull:
+    """Where the means of all elements lie: where the function is linear, it takes means to means.
+
+    Of several terms the rounding errors remain where they cancel.
+    """
+    value, below = quantity.value, quantity.below
+    if value.kind == Kind.DRAW:
+        return draw_mean(value)
+    if value.kind != Kind.COMPUTED:
+        return EVERYWHERE
+    function, divides = value.function, value.operation == "/"
+    product = quantity.independent and (function.bilinear or divides)
+    if not (product or function.additive or function.moves):
+        return EVERYWHERE
+    means = [one.hull if divides and at else one.mean for at, one in enumerate(below)]
+    hull = hull_of(value, means)
+    sizes = [largest_size(one) for one in means if one != ZERO] if function.additive else []
+    rounding = _ROUNDING * math.fsum(sizes) if len(sizes) > 1 and max(sizes) < INF else 0.0
+    return Hull(hull.low - rounding, hull.high + rounding)
+
+
+# ---- rules ---------------------------------------------------------------------------------------
+
+
+Rule = Callable[[Quantity, float], float]
+
+
+def _unknown(_use: Quantity, _order: float) -> float:
+    return INF
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The bounds of a function's result, by an order and by the bounds of its arguments.
+
+    A size may be asked for with a negative order, and with one between 0 and 1 only if it is
+    `of_any_order`.
+    """
+
+    size: Rule = _unknown
+    spread: Rule = _unknown
+    log_moment: Rule = _unknown
+    log_size: Rule = _unknown
+    of_any_order: bool = False
+
+
+# ---- sums ----------------------------------------------------------------------------------------
+
+
+# the highest order of a norm of a sum that is bounded by that of a compound Poisson law
+_MOST_AS_POISSON = 8.0
+
+
+Weights = Callable[[float], float]
+"""Takes k, and returns Σ|w|^k over the weights w of the terms of a sum."""
+NormBound = Callable[[float], float]
+"""Takes an order, and returns a bound of the norm of this order."""
+
+
+def _of_mean_0(
+    parts: Sequence[tuple[Weights, NormBound]], p: float, *, independent: bool = True
+) -> float:
+    """The norm of Σ w x, where each x has the mean 0 given those before it, or is independent.
+
+    Args:
+        parts: for terms with alike norms their weights, and the norms.
+        p: the order, at least 1.
+        independent: whether the terms are independent of one another.
+    """
+
+    def sum_of(k: float, q: float) -> float:
+        return sum(times(weights(k), raised(norm(q), k)) for weights, norm in parts)
+
+    bound = sum_of(1.0, p)
+    if p <= 2:
+        by_order = raised(2 ** (2 - p) * sum_of(p, p), 1 / p)
+        return min(bound, by_order, raised(sum_of(2.0, 2.0), 0.5))
+    bound = min(bound, times(math.sqrt(p - 1), raised(sum_of(2.0, p), 0.5)))
+    return min(bound, _as_poisson(sum_of, p)) if independent and p <= _MOST_AS_POISSON else bound
+
+
+def _as_poisson(sum_of: Callable[[float, float], float], p: float) -> float:
+    """The norm of a sum of independent terms of mean 0, by those of the even orders around p.
+
+    E exp(t Σ D_i) is Π (1 + a_i(t)), a_i the sum of E D_i^k t^k / k! from k = 2 on. In each power
+    of t this is at most exp(Σ a_i(t)) with E|D_i|^k in place of E D_i^k, so the moments are at most
+    those of a compound Poisson law, whose cumulants are Σ E|D_i|^k. Those of odd k are at most the
+    geometric mean of their neighbours (Lyapunov).
+    """
+    order = 2 * math.ceil(p / 2)
+    even = {k: sum_of(float(k), float(k)) for k in range(2, order + 1, 2)}
+    cumulants = [
+        math.sqrt(even[k - 1] * even[k + 1]) if k % 2 else even[k] for k in range(2, order + 1)
+    ]
+    moments = [1.0, 0.0]
+    for m in range(2, order + 1):
+        parts = (
+            math.comb(m - 1, k - 1) * cumulants[k - 2] * moments[m - k] for k in range(2, m + 1)
+        )
+        moments.append(sum(parts))
+    share = (order - p) / 2  # log E|S|^p is convex in p (Lyapunov)
+    below, above = raised(moments[order - 2], share), raised(moments[order], 1 - share)
+    return INF if math.isnan(moments[order]) else raised(times(below, above), 1 / p)
+
+
+def _times(count: float) -> Weights:
+    return lambda _: float(count)
+
+
+def _added(first: float, second: float, p: float) -> float:
+    """The norm of a sum of two parts, the second of which has the mean 0 given the first (Rio)."""
+    by_squares = combined((first, math.sqrt(p - 1) * second), 2.0) if p >= 2 else INF
+    return min(first + second, by_squares)
+
+
+def _sum_spread(use: Quantity, p: float) -> float:
+    a, b = use.below
+    if use.same:
+        return times(2.0 if use.value.operation == "+" else 0.0, a.spread(p))
+    if use.independent:
+        return _of_mean_0([(_times(1), a.spread), (_times(1), b.spread)], p)
+    return a.spread(p) + b.spread(p)
+
+
+def _sum_size(use: Quantity, p: float) -> float:
+    a, b = use.below
+    if p < 0:  # if neither part is negative, at most that of either part
+        if _rest_of_share(use) and b.hull.low == 0:  # its hull does not keep it away from 0
+            return b.size(p)
+        positive = use.value.operation == "+" and min(a.hull.low, b.hull.low) >= 0
+        return min(a.size(p), b.size(p)) if positive else INF
+    if use.same:
+        return times(2.0 if use.value.operation == "+" else 0.0, a.size(p))
+    bound = a.size(p) + b.size(p)
+    if use.independent and ZERO in (a.mean, b.mean):
+        one, other = (a, b) if b.mean == ZERO else (b, a)
+        bound = min(bound, _added(one.size(p), other.size(p), p))
+    return bound
+
+
+def _sum_log_size(use: Quantity, p: float) -> float:
+    """If neither part is negative, log(a + b) lies between log a and log b, or log 2 above."""
+    a, b = use.below
+    if _rest_of_share(use):
+        return b.log_size(p)
+    if use.value.operation != "+" or min(a.hull.low, b.hull.low) < 0:
+        return INF
+    return math.log(2.0) + combined([a.log_size(p), b.log_size(p)], p)
+
+
+def _sum_log_moment(use: Quantity, t: float) -> float:
+    """The sum for independent parts; else by the hull of a part, or by Cauchy-Schwarz."""
+    a, b = use.below
+    sign = 1.0 if use.value.operation == "+" else -1.0
+    if use.independent:
+        return a.log_moment(t) + b.log_moment(sign * t)
+    return min(
+        (a.log_moment(2 * t) + b.log_moment(2 * sign * t)) / 2,
+        highest(a.hull, t) + b.log_moment(sign * t),
+        a.log_moment(t) + highest(b.hull, sign * t),
+    )
+
+
+def _apart_and_others(use: Quantity) -> tuple[int, int]:
+    """How many elements of the argument are independent along the axes, and the others' number."""
+    x = use.below[0]
+    apart = math.prod(x.shape[axis] for axis in use.axes() if axis in x.apart)
+    return apart, use.count() // max(apart, 1)
+
+
+def _share(use: Quantity) -> float:
+    return 1 / max(use.count(), 1) if use.value.operation == "mean" else 1.0
+
+
+def _total_size(use: Quantity, p: float) -> float:
+    if p < 0:
+        near = _near_0(use, -p, 1.0) if use.below[0].hull.low >= 0 else INF
+        return times(1 / _share(use), near)
+    products = _products_size(use, p) if _adds_products(use) else INF
+    return times(_share(use), min(times(use.count(), use.below[0].size(p)), products))
+
+
+def _total_spread(use: Quantity, p: float) -> float:
+    apart, others = _apart_and_others(use)
+    products = _products_spread(use, p) if _adds_products(use) else INF
+    bound = times(others, _of_mean_0([(_times(apart), use.below[0].spread)], p))
+    return times(_share(use), min(bound, products))
+
+
+def _adds_products(use: Quantity) -> bool:
+    """Whether it is a sum of products, of which one factor may have independent elements."""
+    x = use.below[0]
+    product = x.value.kind == Kind.COMPUTED and x.value.operation == "*" and x.independent
+    return product and len(use.axes()) == 1 and not x.apart.issuperset(use.axes())
+
+
+def _total_log_moment(use: Quantity, t: float) -> float:
+    """The sum for independent elements; for n others at most that of n times one (Hölder).
+
+    Running sums of k elements have bounds that are convex in k: the first or the last is largest.
+    """
+    x, (apart, others) = use.below[0], _apart_and_others(use)
+    if not use.count():
+        return 0.0
+    whole = apart * x.log_moment(t * _share(use) * others)
+    return max(x.log_moment(t), whole) if use.value.operation == "cumsum" else whole
+
+
+# If there are more terms, the least weight stands for all.
+_MOST_TERMS = 400
+
+
+def _near_0(use: Quantity, r: float, power: float, *, centred: bool = False) -> float:
+    """A bound of (E(Σ|x|^k)^-r)^(1/r) over the axes, for the power k; `centred`: less their mean.
+
+    A sum is at least n times the geometric mean of its terms (AM-GM). So for independent y,
+    E(Σ y)^-r <= n^-r Π E y^(-r/n), and the bound of a larger order is one of a smaller order.
+
+    The squared distances from the mean add up to Σ_j (j - 1) / j (x_j - c_j)², c_j the mean of
+    those before (Welford 1962).
+    """
+    x, count = use.below[0], use.count()
+    apart = x.apart.issuperset(use.axes())
+    bound = INF if centred or not count else raised(x.size(-r * power), power)
+    if not apart or not count:
+        return bound
+    if not centred:
+        order = r * power / count
+        each = min(x.size(-one) for one in {order, max(order, 0.25), max(order, 0.5)})
+        bound = min(bound, raised(each, power) / count)
+    base = x
+    match x.parts:
+        case [[(root, 2.0)]] if power == 1 and root.shape == x.shape:
+            base, power = root, 2.0
+    density = INF if base.line is None or power != 2 else base.line.greatest_density()
+    if not 0 < density < INF:
+        return bound
+    weights = np.ones(count)
+    if centred:
+        ordinal = np.arange(2.0, count + 1)
+        weights = np.full(count - 1, 0.5) if count > _MOST_TERMS else (ordinal - 1) / ordinal
+    return min(bound, density**2 * _inverse_of_squares(weights, r))
+
+
+def _inverse_of_squares(weights: Floats, r: float) -> float:
+    """A bound of (E S^-r)^(1/r) for S = Σ w (x - c)², each x of a density of at most 1.
+
+    Each c depends only on the x before. E S^-r is ∫ λ^(r - 1) E exp(-λ S) dλ / Γ(r). And
+    E exp(-λ w (x - c)²) is largest for an even density on an interval of length 1 about c (Lieb and
+    Loss 2001, "Analysis", theorem 1.14, the bathtub principle): it is sqrt(π) erf(s / 2) / s with
+    s = sqrt(λ w). The product falls in λ, so that its value at the lower end of each cell of a grid
+    bounds the integral; beyond the grid erf is at most 1.
+
+    >>> found = _inverse_of_squares(np.full(10, 2 * math.pi), 1.0)
+    >>> 1 / 8 <= found < 0.22  # 1 / 8 for standard normal ones
+    True
+    """
+    count = len(weights)
+    if not 0 < r < count / 2:
+        return INF
+    alike, often = np.unique(weights, return_counts=True)
+    grid = 2.0 ** np.arange(-40.0, 20.0, 1 / 16) / alike[-1]
+    s = np.sqrt(np.outer(grid, alike))
+    logs = np.log(np.minimum(math.sqrt(math.pi) * special.erf(s / 2) / s, 1.0)) @ often
+    powers = grid**r
+    inside = float(np.diff(powers) @ np.exp(logs[:-1])) / r
+    beyond = math.exp(0.5 * float(np.log(math.pi / (grid[-1] * alike)) @ often))
+    outside = float(powers[0]) / r + float(powers[-1]) * beyond / (count / 2 - r)
+    total = math.log((inside + outside) * (1 + 1e-9)) - math.lgamma(r)
+    return exponential(total / r)
+
+
+def _differences(use: Quantity, p: float) -> float:
+    return 2 * use.below[0].size(p) if p > 0 else INF
+
+
+# ---- sums of products ----------------------------------------------------------------------------
+
+
+# The most fixed weights that are used one by one.
+_MANY_WEIGHTS = 2**20
+
+
+def _terms(use: Quantity) -> tuple[int, list[tuple[Quantity, int, bool]]]:
+    """How many products are added up; each factor, its axis, and whether it is apart along it.
+
+    The axis is -1 if it is none, or several.
+    """
+    if use.value.operation == "*":
+        return 1, [(one, -1, False) for one in use.below]
+    factors = use.below if len(use.below) == 2 else use.below[0].below
+    a, b = (one.shape for one in factors)
+    if use.value.operation == "matmul":
+        count, axes = a[-1], (len(a) - 1, 0 if len(b) == 1 else len(b) - 2)
+    else:
+        common = broadcast((a, b))
+        along = normalise_axes(use.options.get("axis"), common)
+        count, from_right = math.prod(common[axis] for axis in along), len(common) - along[0]
+        alone = len(along) == 1
+        axes = (len(a) - from_right, len(b) - from_right) if alone else (-1, -1)
+    pairs = zip(factors, axes, strict=True)
+    return count, [(x, at, at in x.apart and x.shape[at] == count) for x, at in pairs]
+
+
+def _weighted(use: Quantity) -> tuple[Quantity, Weights, bool] | None:
+    """The random argument, the fixed weights, and whether the terms are independent."""
+    count, factors = _terms(use)
+    (x, _, apart), (other, axis, _) = sorted(factors, key=lambda one: one[0].fixed is not None)
+    if other.fixed is None:
+        return None
+    array = np.abs(np.asarray(other.fixed, dtype=np.float64)[..., 0])
+    if axis < 0 or other.shape[axis] != count or not 0 < array.size <= _MANY_WEIGHTS:
+        largest = largest_size(other.hull)
+        return x, lambda k: count * raised(largest, k), apart
+    return x, lambda k: float((array**k).sum(axis=axis).max()), apart
+
+
+def _products_size(use: Quantity, p: float) -> float:
+    """The number of terms times the norm of a product; less for independent ones of mean 0."""
+    if p < 0:  # of a vector with itself
+        return _near_0(use, -p, 2.0) if use.same and len(use.below[0].shape) == 1 else INF
+    count, ((a, _, a_apart), (b, _, b_apart)) = _terms(use)
+    weighted = _weighted(use)
+    if weighted is not None:
+        x, weights, _ = weighted
+        return times(weights(1.0), x.size(p))
+    if not disjoint([a.value.sources, b.value.sources]):
+        return times(count, a.size(2 * p), b.size(2 * p))
+    each = _both(a.size, b.size)
+    if (a_apart and a.mean == ZERO) or (b_apart and b.mean == ZERO):
+        return _of_mean_0([(_times(count), each)], p, independent=a_apart and b_apart)
+    return times(count, each(p))
+
+
+def _products_spread(use: Quantity, p: float) -> float:
+    """By a b - E a E b = a (b - E b) + (a - E a) E b, with a bound for the sum of each part."""
+    count, ((a, _, a_apart), (b, _, b_apart)) = _terms(use)
+    weighted = _weighted(use)
+    if weighted is not None:
+        x, weights, apart = weighted
+        return _of_mean_0([(weights, x.spread)], p) if apart else times(weights(1.0), x.spread(p))
+    if not disjoint([a.value.sources, b.value.sources]):
+        return INF
+
+    def summed(each: NormBound, alone: bool) -> float:
+        one = [(_times(count), each)]
+        return _of_mean_0(one, p, independent=False) if alone else times(count, each(p))
+
+    each = (a, a_apart), (b, b_apart)
+    return min(
+        summed(_both(x.size, y.spread), y_apart)
+        + times(largest_size(y.mean), summed(x.spread, x_apart))
+        for (x, x_apart), (y, y_apart) in (each, each[::-1])
+    )
+
+
+def _both(first: NormBound, second: NormBound) -> NormBound:
+    return lambda p: times(first(p), second(p))
+
+
+# ---- products of powers --------------------------------------------------------------------------
+
+
+# The most factors into which a product is opened, and the most products that are opened.
+MOST_PARTS, MOST_OPENED = 32, 256
+_POWERS = {
+    "*": (1.0, 1.0), "/": (1.0, -1.0), "outer": (1.0, 1.0), "kron": (1.0, 1.0),
+    "negative": (1.0,), "abs": (1.0,), "sqrt": (1 / 2,), "cbrt": (1 / 3,),
+}  # fmt: skip
+"""The functions whose size is a product of these powers of the sizes of their arguments."""
+
+
+def _powers(use: Quantity) -> tuple[float, ...]:
+    """The exponents of the arguments; none if the quantity is no product of powers."""
+    if not use.random or use.value.kind != Kind.COMPUTED:
+        return ()
+    if use.value.operation != "**":
+        return _POWERS.get(use.value.operation, ())
+    power = use.below[1].hull
+    known = use.below[1].fixed is not None and power.low == power.high
+    return (power.low,) if known and power.low and power.bounded else ()
+
+
+def _factors(quantity: Quantity) -> list[Factor]:
+    """The size of a quantity as a product of powers of others, if these are few.
+
+    Equal factors are joined if they are single numbers, or if their exponents have one sign. They
+    may be different elements of one array, as in an outer product: Hölder's inequality holds all
+    the same.
+    """
+    parts: dict[tuple[int, bool], Factor] = {}
+    stack, opened = [(quantity, 1.0)], 0
+    while stack:
+        one, power = stack.pop()
+        powers = _powers(one)
+        few = len(parts) + len(stack) + len(powers) <= MOST_PARTS
+        if powers and few and opened < MOST_OPENED:
+            opened += 1  # a square of a square of … has few factors, and many products to open
+            stack += [(x, power * own) for x, own in zip(one.below, powers, strict=False)]
+            continue
+        key = (id(one), power > 0 or (one.shape == () and not one.value.binary))
+        joined = parts.get(key, (one, 0.0))[1] + power
+        # all powers of 1 and 0 are equal
+        parts[key] = (one, 1.0 if one.value.binary and power > 0 else joined)
+    return [part for part in parts.values() if part[1]]
+
+
+def _product_size(use: Quantity, p: float) -> float:
+    """The product of the norms of independent parts, otherwise by Hölder's inequality.
+
+    An argument may have a bound though the parts that it is opened into have none.
+    """
+    side = 1.0 if p > 0 else -1.0
+    groups = [[(one, side * power) for one, power in group] for group in use.parts]
+    bound = times(1.0, *(_of_group(group, abs(p)) for group in groups))
+    whole = [(x, side * power) for x, power in zip(use.below, _powers(use), strict=False)]
+    if bound < INF or not any(_largest(part) < INF for part in whole):
+        return bound
+    return _of_group(whole, abs(p))
+
+
+def _of_group(group: Sequence[Factor], p: float) -> float:
+    """By Hölder's inequality with exponents in proportion to the powers, whose sum is K.
+
+    Each factor contributes its norm of order p · K, or its largest size if it is bounded.
+    """
+    bound = _by_hoelder(group, p)
+    bounded = [part for part in group if _largest(part) < INF]
+    if len(group) > 1 and bounded:
+        others = [part for part in group if _largest(part) == INF]
+        bound = min(bound, times(*map(_largest, bounded), _by_hoelder(others, p)))
+    return bound
+
+
+def _by_hoelder(group: Sequence[Factor], p: float) -> float:
+    degree = math.fsum(abs(power) for part, power in group if part.fixed is None)
+    sizes = (
+        raised(one.size(math.copysign(p * (degree or 1.0), power)), abs(power))
+        for one, power in group
+    )
+    return times(1.0, *sizes)
+
+
+def _largest(part: Factor) -> float:
+    one, power = part
+    if power > 0:
+        return raised(largest_size(one.hull), power)
+    nearest = nearest_zero(one.hull)
+    return raised(1 / nearest, -power) if nearest else INF
+
+
+def _product_log_moment(use: Quantity, t: float) -> float:
+    """By the hull of either factor, or of the reciprocal of the divisor."""
+    x, y = use.below
+    if use.value.operation == "*":
+        return min(_with_factor(x, y.hull, use, t), _with_factor(y, x.hull, use, t))
+    hull = Hull(1 / y.hull.high, 1 / y.hull.low) if nearest_zero(y.hull) else EVERYWHERE
+    return _with_factor(x, hull, use, t)
+
+
+def _with_factor(x: Quantity, factor: Hull, use: Quantity, t: float) -> float:
+    """A bound of log E exp(t · factor · x), for a factor in a hull.
+
+    It is convex in the factor: for an independent factor it is largest at an end of the hull. For
+    any other factor c, exp(t c x) is at most the sum of its values at both ends.
+    """
+    if not factor.bounded:
+        return INF
+    ends = [x.log_moment(t * end) if end else 0.0 for end in {factor.low, factor.high}]
+    return max(ends) if use.independent else log_sum(ends)
+
+
+def _quotient_spread(use: Quantity, p: float) -> float:
+    x, y = use.below
+    nearest = nearest_zero(y.hull)
+    return times(x.spread(p), 1 / nearest) if y.fixed is not None and nearest else INF
+
+
+def _power_size(use: Quantity, p: float) -> float:
+    """As a product, or of a fixed base c, ||c^u||_p as the size of exp(u log c)."""
+    if _powers(use):
+        return _product_size(use, p)
+    base, exponent = use.below
+    if base.fixed is None or base.hull.low <= 0:
+        return INF
+    rates = {p * math.log(base.hull.low), p * math.log(base.hull.high)}
+    return exponential(max(map(exponent.log_moment, rates)) / abs(p))
+
+
+def _all_product_size(use: Quantity, p: float) -> float:
+    """The power of one norm for independent elements, otherwise by Hölder's inequality."""
+    (x, *_), (_, together), count = use.below, _apart_and_others(use), use.count()
+    if not count:
+        return 1.0
+    one = x.size(p * together)
+    bound = raised(one, float(count))
+    return max(bound, one) if use.value.operation == "cumprod" else bound
+
+
+# ---- exponentials and logarithms -----------------------------------------------------------------
+
+
+# The rates t of exp(t x) that are tried; they suit quantities of sizes around 1.
+RATES = tuple(3.0**k for k in range(-4, 2))
+_LOGARITHMS = {"log": 1.0, "log2": 1 / math.log(2.0), "log10": 1 / math.log(10.0)}
+# the steps of a sum or a product that are looked through
+_MOST_STEPS = 8
+
+
+def _exponential_size(use: Quantity, p: float) -> float:
+    return exponential(use.below[0].log_moment(p) / abs(p))
+
+
+def _both_ways_size(use: Quantity, p: float) -> float:
+    """Of exp(x) - 1, sinh and cosh: they are at most exp(|x|)."""
+    x = use.below[0]
+    return exponential(log_sum([x.log_moment(p), x.log_moment(-p)]) / p) if p > 0 else INF
+
+
+def _ways_size(use: Quantity, p: float) -> float:
+    """The number of ways to choose k of n is at most 2^n."""
+    return exponential(use.below[0].log_moment(p * math.log(2.0)) / p) if p > 0 else INF
+
+
+def _logarithm_size(use: Quantity, p: float) -> float:
+    """For an order below 0, by |log x| >= 1 - x where x is at most 1."""
+    x, factor = use.below[0], _LOGARITHMS[use.value.operation]
+    if p > 0:
+        return factor * x.log_size(p)
+    if x.line is None or x.hull.high > 1:
+        return INF
+    return inverse_of_line(replace(x.line, shift=x.line.shift - 1), -p) / factor
+
+
+def _logarithm_log_moment(use: Quantity, t: float) -> float:
+    """Exp(t log x) is a power of x."""
+    rate = t * _LOGARITHMS[use.value.operation]
+    bound = use.below[0].size(rate)
+    return abs(rate) * math.log(bound) if bound > 0 else -INF
+
+
+def _log_gamma_size(use: Quantity, p: float) -> float:
+    """For x > 0, |log gamma(x)| <= |log x| + x²: it is in [-0.13, x log x] from 1 on (DLMF 5.6.1).
+
+    Below 1 it is that of x + 1, which is in [-0.13, 0], minus log x.
+    """
+    x = use.below[0]
+    return x.log_size(p) + raised(x.size(2 * p), 2.0) if p > 0 and x.hull.low >= 0 else INF
+
+
+def _times_logarithm_size(use: Quantity, p: float) -> float:
+    x, y = use.below
+    order = p if use.independent else 2 * p
+    return times(x.size(order), y.log_size(order)) if p > 0 else INF
+
+
+_SHARES = {"sigmoid": (1.0, 0.0), "Phi": (math.sqrt(2.0 / math.pi), 0.5)}
+"""Distribution functions F with F(-x) = 1 - F(x): the a and b of -log F(x) <= log 2 + a |x| + b x².
+
+Of a normal law: phi(t) / Phi(-t) rises from a with a slope below 1 (Sampford 1953, "Some
+inequalities on Mill's ratio and related functions", Ann. Math. Statist. 24).
+"""
+
+
+def _rest_of_share(use: Quantity) -> bool:
+    """Whether it is 1 - F(x), for which the bounds of F(x) near 0 hold too."""
+    a, b = use.below
+    share = b.value.kind == Kind.COMPUTED and b.value.operation in _SHARES
+    return share and use.value.operation == "-" and a.hull == Hull(1.0, 1.0)
+
+
+def _share_size(use: Quantity, p: float) -> float:
+    """By 1 / F(x) <= 2 exp(a |x|) where b is 0."""
+    a, b = _SHARES[use.value.operation]
+    if p > 0 or b:
+        return _by_slope_size(use, p)
+    x = use.below[0]
+    return 2 * exponential(log_sum([x.log_moment(p * a), x.log_moment(-p * a)]) / -p)
+
+
+def _share_log_size(use: Quantity, p: float) -> float:
+    (a, b), x = _SHARES[use.value.operation], use.below[0]
+    square = times(b, raised(x.size(2 * p), 2.0)) if b else 0.0
+    return math.log(2.0) + a * x.size(p) + square
+
+
+def _softmax_log_size(use: Quantity, p: float) -> float:
+    """The logarithm is x_i - log Σ exp(x_j), between 0 and -log n - 2 max |x|."""
+    count = use.count()
+    return math.log(count) + 2 * _of_largest(count, use.below[0].size, p)
+
+
+def _by_exponentials(x: Quantity, p: float) -> float:
+    """A bound of the norm of a quantity that is never below 0, or never above 0.
+
+    For x >= 0, x^p is at most (p / (e t))^p exp(t x), as x^p exp(-t x) is largest at x = p / t. For
+    a walk that is kept above 0 and drifts towards it, E exp(t x) does not grow from step to step
+    (Lundberg's inequality; Kingman 1964 for queues), where bounds by the norms of the steps do.
+    """
+    side = 1.0 if x.hull.low >= 0 else -1.0 if x.hull.high <= 0 else 0.0
+    if not side:
+        return INF
+    return min(p / (math.e * t) * exponential(x.log_moment(side * t) / p) for t in RATES)
+
+
+def _line_in(quantity: Quantity) -> tuple[Quantity, float, float] | None:
+    """A quantity as slope · x + shift, where squares cancel: x, slope and shift; else None.
+
+    In exp(z²/2 - (z - 4)²/2) the exponent is a line in z, whose exponential the law knows. The
+    exponentials of the single squares have no useful bounds.
+    """
+    if quantity.value.operation not in ("+", "-") or quantity.independent:
+        return None
+    polynomial = _polynomial(quantity, _MOST_STEPS)
+    shift = polynomial.pop((), 0.0)
+    (letters, slope), *others = [*polynomial.items(), ((), 0.0)]
+    known = len(letters) == 1 and len(others) == 1 and math.isfinite(slope + shift)
+    return (letters[0], slope, shift) if known and letters[0] is not quantity else None
+
+
+_Polynomial = dict[tuple[Quantity, ...], float]
+"""Coefficients by the letters of a product, in order."""
+
+
+def _polynomial(one: Quantity, steps: int) -> _Polynomial:
+    """A quantity as a polynomial in others, element by element; those without draws are numbers."""
+    if one.fixed is not None and one.hull.low == one.hull.high:
+        return {(): one.hull.low}
+    operation = one.value.operation if steps and one.value.kind == Kind.COMPUTED else ""
+    arguments = one.below
+    if operation == "**" and one.below[1].value.known == 2:
+        operation, arguments = "*", (one.below[0], one.below[0])
+    if operation not in ("+", "-", "*", "/", "negative"):
+        return {(one,): 1.0}
+    parts = [_polynomial(below, steps - 1) for below in arguments]
+    if operation == "/":
+        divisor = parts[1].get((), 0.0) if {*parts[1]} == {()} else 0.0
+        return {key: own / divisor for key, own in parts[0].items()} if divisor else {(one,): 1.0}
+    total: _Polynomial = {}
+    if operation == "*":
+        for key, own in parts[0].items():
+            for other, factor in parts[1].items():
+                both = tuple(sorted((*key, *other), key=id))
+                total[both] = total.get(both, 0.0) + own * factor
+    else:
+        signs = {"+": (1.0, 1.0), "-": (1.0, -1.0), "negative": (-1.0,)}[operation]
+        for sign, part in zip(signs, parts, strict=True):
+            for key, own in part.items():
+                total[key] = total.get(key, 0.0) + sign * own
+    if len(total) > _MOST_STEPS or any(one.shape != x.shape for key in total for x in key):
+        return {(one,): 1.0}
+    return {key: own for key, own in total.items() if own}
+
+
+# ---- functions of one number ---------------------------------------------------------------------
+
+
+# The ends of the cells on which the slope is bounded, and how far from them.
+_EDGES = np.array([0.0, *(2.0 ** (k / 8) for k in range(-48, 81)), INF])
+_EDGES = np.unique([*-_EDGES, *_EDGES])
+_OFF = 1e-3
+
+
+Ends = tuple[float, float]
+Options = tuple[tuple[str, Any], ...]
+
+
+@lru_cache(maxsize=1024)
+def steepness(
+    name: str, options: Options, arguments: tuple[Ends | None, ...], low: float, high: float
+) -> float:
+    """A bound of the slope of a function of one number between two ends; infinite at a jump.
+
+    By the enclosure of the kernel on closed cells, on each of which the function is analytic.
+
+    Args:
+        name: of the function.
+        options: of its use, as in a graph.
+        arguments: the ends of fixed arguments, and None in the place of the number.
+        low: the lower end.
+        high: the upper end.
+
+    >>> steepness("tanh", (), (None,), -math.inf, math.inf) < 1.01
+    True
+    >>> steepness("floor", (), (None,), 0.0, 3.0)
+    inf
+    """
+    edges = np.unique(np.clip(_EDGES, low, high))
+    if len(edges) < 2:
+        return 0.0
+    start, end = edges[:-1], edges[1:]
+    zero = np.zeros_like(start)
+    inputs: list[Any] = [
+        np.array([ends[0]])
+        if ends is not None and ends[0] == ends[1]
+        else Enclosure(start, end, Near(zero + _OFF, zero))
+        if ends is None
+        else Enclosure(zero + ends[0], zero + ends[1], Near(zero, zero))
+        for ends in arguments
+    ]
+    try:
+        with np.errstate(all="ignore"):
+            named = {key: thawed(one) for key, one in options}
+            found: Any = operation(name).kernel(*inputs, **named)
+    except (TypeError, AttributeError):
+        return INF
+    if not isinstance(found, Enclosure) or found.near is None:
+        return INF
+    slope = float(np.max(found.near.off)) / _OFF * (1 + 1e-9)
+    return INF if math.isnan(slope) else slope
+
+
+def _steepness(use: Quantity) -> tuple[Quantity, float] | None:
+    """The one random argument of a function of numbers, and the bound of its slope there."""
+    random = [one for one in use.below if one.random]
+    if len(random) != 1:
+        return None
+    (x,) = random
+    arguments = tuple(None if one is x else (one.hull.low, one.hull.high) for one in use.below)
+    return x, steepness(use.value.operation, use.value.options, arguments, x.hull.low, x.hull.high)
+
+
+def _by_slope_size(use: Quantity, p: float) -> float:
+    """|f(x)| <= |f(c)| + slope · |x - c|, for the number c of the hull that is nearest to 0."""
+    found = _steepness(use) if p >= 1 else None
+    if found is None or found[1] == INF:
+        return INF
+    x, slope = found
+    c = x.hull.nearest(0.0)
+    inputs = [np.array([c]) if one is x else one.fixed for one in use.below]
+    kernel = use.value.function.kernel
+    at_c = float(np.max(np.abs(kernel(*inputs, **use.options))))
+    return at_c + times(slope, x.size(p) + abs(c))
+
+
+def _by_slope_spread(use: Quantity, p: float) -> float:
+    found = _steepness(use)
+    return INF if found is None else times(slack(p), found[1], found[0].spread(p))
+
+
+def _whole_log_moment(use: Quantity, t: float) -> float:
+    return abs(t) + use.below[0].log_moment(t) if use.value.operation != "//" else INF
+
+
+def _whole_size(use: Quantity, p: float) -> float:
+    """Of a number that is rounded to a whole one."""
+    if use.value.operation == "//":
+        x, y = use.below
+        order = p if use.independent else 2 * p
+        return 1.0 + times(x.size(order), y.size(-order)) if p > 0 else INF
+    return 1.0 + use.below[0].size(p) if p > 0 else INF
+
+
+# ---- picking -------------------------------------------------------------------------------------
+
+
+def _of_largest(count: int, each: NormBound, p: float) -> float:
+    """The norm of the largest of `count` sizes: E max^q <= count · E|x|^q, for any q >= p."""
+    bound, order = INF, p
+    while order <= HIGHEST_NORM:
+        bound = min(bound, times(raised(float(count), 1 / order), each(order)))
+        order *= 2
+    return bound
+
+
+def _picked(first: int, smooth: bool) -> Rules:
+    """Of one of the arguments from `first` on, element by element: E|f|^p is at most Σ E|u|^p.
+
+    If it is smooth, it changes by no more than the argument that changes most.
+    """
+
+    def size(use: Quantity, p: float) -> float:
+        return combined((one.size(p) for one in use.below[first:]), abs(p))
+
+    def spread(use: Quantity, p: float) -> float:
+        spreads = (one.spread(p) for one in use.below)
+        return times(slack(p), combined(spreads, p)) if smooth else INF
+
+    def log_moment(use: Quantity, t: float) -> float:
+        return log_sum(one.log_moment(t) for one in use.below[first:])
+
+    return Rules(size, spread, log_moment, of_any_order=True)
+
+
+def _moved(gaps: bool = False) -> Rules:
+    """Of elements in another place; with gaps, there may be zeros between them."""
+
+    def size(use: Quantity, p: float) -> float:
+        return INF if gaps and p < 0 else max(one.size(p) for one in use.below)
+
+    def spread(use: Quantity, p: float) -> float:
+        return max(one.spread(p) for one in use.below)
+
+    def log_moment(use: Quantity, t: float) -> float:
+        largest = max(one.log_moment(t) for one in use.below)
+        return max(largest, 0.0) if gaps else largest
+
+    return Rules(size, spread, log_moment, of_any_order=True)
+
+
+def _taken_size(use: Quantity, p: float) -> float:
+    """An independent index makes a mixture of the elements; for any other, all of them count."""
+    x = use.below[0]
+    count = 1.0 if use.independent else float(max(x.shape[0], 1))
+    return times(raised(count, 1 / abs(p)), x.size(p))
+
+
+def _taken_spread(use: Quantity, p: float) -> float:
+    x, index = use.below
+    still = index.fixed is not None or (use.independent and x.mean.low == x.mean.high)
+    return x.spread(p) if still else INF
+
+
+def _ranked_size(use: Quantity, p: float) -> float:
+    """Of one of the elements, or of a number between two of them."""
+    x, count = use.below[0], use.count()
+    if p < 0:
+        inside = use.value.operation in ("max", "min", "sort", "cummax")
+        return times(raised(float(count), -1 / p), x.size(p)) if inside else INF
+    bound = _of_largest(count, x.size, p)
+    walks = x.value.kind == Kind.COMPUTED and x.value.operation == "cumsum"
+    if walks and x.below[0].mean == ZERO and x.below[0].apart and len(x.shape) == 1 < p:
+        bound = min(bound, p / (p - 1) * x.size(p))  # Doob's inequality for martingales (1953)
+    if x.mean.low == x.mean.high:
+        bound = min(bound, largest_size(x.mean) + _of_largest(count, x.spread, p))
+    return bound + (math.log(max(count, 1)) if use.value.operation == "logsumexp" else 0.0)
+
+
+def _ranked_spread(use: Quantity, p: float) -> float:
+    """It changes by no more than the element that changes most."""
+    x, count = use.below[0], use.count()
+    bound = 2 * _of_largest(count, x.spread, p)
+    return min(bound, times(math.sqrt(count), x.spread(p))) if p == 2 else bound
+
+
+def _ranked_log_moment(use: Quantity, t: float) -> float:
+    """E exp(t f) is at most the sum of E exp(t x) over the elements."""
+    if use.value.operation == "logsumexp":
+        return INF
+    return math.log(max(use.count(), 1)) + use.below[0].log_moment(t)
+
+
+# ---- lengths, and matrices -----------------------------------------------------------------------
+
+
+def _length_size(use: Quantity, p: float) -> float:
+    """For order o, at most n^(1/o) times the norm of one element of order max(p, o)."""
+    x, count, order = use.below[0], use.count(), float(use.options.get("ord", 2.0))
+    if p < 0:
+        return raised(_near_0(use, -p / 2, 2.0), 0.5) if order == 2 else INF
+    if order <= 0:
+        return float(count) if order == 0 else x.size(p)
+    if order == INF:
+        return _of_largest(count, x.size, p)
+    if order < 1:
+        return times(raised(float(count), 1 / order), _of_largest(count, x.size, p))
+    # it is at most the sum of the sizes, too
+    root = times(raised(float(count), 1 / order), x.size(max(p, order)))
+    return min(root, times(count, x.size(p)))
+
+
+def _length_spread(use: Quantity, p: float) -> float:
+    """For orders >= 1, two norms differ by at most the norm of the difference."""
+    x, count, order = use.below[0], use.count(), float(use.options.get("ord", 2.0))
+    if not 1 <= order < INF:
+        return INF
+    both = slack(p) if order == 2 else 2.0
+    return times(both, raised(float(count), 1 / order), x.spread(max(p, order)))
+
+
+def _deviation_size(use: Quantity, p: float) -> float:
+    """Of Σ (x - mean)² / (n - ddof) or its root; with the mean it is least.
+
+    ||Σ (x - c)²||_q is at most n ||x - c||_2q²; the order 2q is at least 2.
+    """
+    x, count, power = use.below[0], use.count(), 1.0 if use.value.operation == "var" else 0.5
+    left = count - float(use.options.get("ddof", 0.0))
+    if left <= 0:
+        return INF
+    if p < 0:
+        return raised(times(left, _near_0(use, -p * power, 2.0, centred=True)), power)
+    order = max(2 * p * power, 2.0)
+    about = x.mean.width / 2 + x.spread(order) if x.mean.bounded else INF
+    square = times(count / left, raised(min(x.size(order), about), 2.0))
+    return raised(square, power)
+
+
+def _eigenvalue_size(use: Quantity, p: float) -> float:
+    """None is above the root of the sum of all squares (Frobenius)."""
+    x = use.below[0]
+    return times(math.sqrt(x.shape[-1] * x.shape[-2]), x.size(max(p, 2.0))) if p > 0 else INF
+
+
+# ---- the table -----------------------------------------------------------------------------------
+
+
+_SUM = Rules(_sum_size, _sum_spread, _sum_log_moment, _sum_log_size)
+_SHARE = Rules(_share_size, _by_slope_spread, log_size=_share_log_size)
+_TOTAL = Rules(_total_size, _total_spread, _total_log_moment)
+_RANKED = Rules(_ranked_size, _ranked_spread, _ranked_log_moment)
+_BOTH_WAYS = Rules(_both_ways_size, _by_slope_spread)
+_WHOLE = Rules(_whole_size, log_moment=_whole_log_moment)
+_SMALLER, _CHOSEN, _GAPS = _picked(0, smooth=True), _picked(1, smooth=False), _moved(gaps=True)
+_MOVED, _EIGENVALUES, _DEVIATION = _moved(), Rules(_eigenvalue_size), Rules(_deviation_size)
+_BY_SLOPE = Rules(_by_slope_size, _by_slope_spread)
+_product = partial(Rules, _product_size, of_any_order=True)
+_PRODUCTS = Rules(_products_size, _products_spread)
+_ALL_PRODUCT = Rules(_all_product_size)
+_LOGARITHM = Rules(_logarithm_size, _by_slope_spread, _logarithm_log_moment)
+
+_RULES = {
+    "+": _SUM, "-": _SUM, "sum": _TOTAL, "mean": _TOTAL,
+    "cumsum": Rules(lambda use, p: _total_size(use, p) if p > 0 else INF, _total_spread,
+                    _total_log_moment),
+    "trace": Rules(lambda use, p: use.below[0].shape[-1] * use.below[0].size(p) if p > 0 else INF),
+    "diff": Rules(_differences, lambda use, p: 2 * use.below[0].spread(p)),
+    "*": _product(_products_spread, _product_log_moment),
+    "/": _product(_quotient_spread, _product_log_moment),
+    "negative": _product(lambda use, p: use.below[0].spread(p),
+                         lambda use, t: use.below[0].log_moment(-t)),
+    "abs": _product(_by_slope_spread), "sqrt": _product(_by_slope_spread),
+    "cbrt": _product(_by_slope_spread), "outer": _product(), "kron": _product(),
+    "**": Rules(_power_size, _by_slope_spread, of_any_order=True),
+    "prod": _ALL_PRODUCT, "cumprod": _ALL_PRODUCT, "matmul": _PRODUCTS, "dot": _PRODUCTS,
+    "exp": Rules(_exponential_size, _by_slope_spread, of_any_order=True,
+                 log_size=lambda use, p: use.below[0].size(p)),
+    "sigmoid": _SHARE, "Phi": _SHARE, "softmax": Rules(log_size=_softmax_log_size),
+    "expm1": _BOTH_WAYS, "sinh": _BOTH_WAYS, "cosh": _BOTH_WAYS, "comb": Rules(_ways_size),
+    "log": _LOGARITHM, "log2": _LOGARITHM, "log10": _LOGARITHM,
+    "lgamma": Rules(_log_gamma_size), "xlogy": Rules(_times_logarithm_size),
+    "arcsinh": Rules(lambda use, p: use.below[0].size(p) if p > 0 else INF),
+    "floor": _WHOLE, "ceil": _WHOLE, "round": _WHOLE, "//": _WHOLE,
+    "minimum": _SMALLER, "maximum": _SMALLER, "clip": _SMALLER, "linspace": _SMALLER,
+    "conditional": _CHOSEN, "where": _CHOSEN, "take": Rules(_taken_size, _taken_spread),
+    "tril": _GAPS, "triu": _GAPS, "diag": _GAPS, "full": _MOVED,
+    "logsumexp": _RANKED, "cummax": _RANKED,
+    "norm": Rules(_length_size, _length_spread), "var": _DEVIATION, "std": _DEVIATION,
+    "eigvalsh": _EIGENVALUES, "svdvals": _EIGENVALUES,
+}  # fmt: skip
+
+
+def rules_of(function: Function) -> Rules:
+    """The rules of a function."""
+    known = _RULES.get(function.name)
+    if known is not None:
+        return known
+    if function.rearranges or function.joins:
+        return _MOVED
+    if function.by_rank:
+        return _RANKED
+    return _BY_SLOPE if function.by_element and not function.truth else Rules()

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from dropcheck.analysis.bounds import summed
 from dropcheck.analysis.rounding import TURNS, computed_again, may_turn
 from dropcheck.analysis.support import OUTWARD
 from dropcheck.array_types import Floats
@@ -31,7 +32,6 @@ from dropcheck.language.graph import (
 from dropcheck.vocabulary.function import Array, KernelError
 from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY
 from dropcheck.vocabulary.law import Law
-from dropcheck.vocabulary.majorants.rule import summed
 
 # ---- draw steps ----------------------------------------------------------------------------------
 #

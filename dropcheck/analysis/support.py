@@ -341,6 +341,12 @@ def _of_function(value: Value, below: Facts) -> Known:
     return of_function(value.function, kernel_of(value), inputs, numbers)
 
 
+def hull_of(value: Value, hulls: Sequence[Hull]) -> Hull:
+    """Where a computed value lies if its inputs lie in these hulls."""
+    with np.errstate(all="ignore"):
+        return _of_function(value, [Known(hull=one) for one in hulls]).hull
+
+
 def of_function(function: Function, kernel: Kernel, x: Facts, numbers: bool = True) -> Known:
     """What is known of a function of `numbers`, or of another that only moves elements."""
     if function.truth:

@@ -16,6 +16,7 @@ from functools import partial
 
 import numpy as np
 
+from dropcheck.analysis.norms import raised
 from dropcheck.array_types import Floats
 from dropcheck.inference import budget
 from dropcheck.inference.intervals import Interval, NetSpread, Spread, Theta, seen_variance
@@ -64,7 +65,6 @@ from dropcheck.known.enclosure import Enclosed, enclose
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Exact, Guarantee, Method, Region, Verdict
 from dropcheck.simulation import MAIN, PILOT, Compiled, Tally
-from dropcheck.vocabulary.majorants.rule import raised
 
 # An interval that stands for more than so many times the variance of the draws is wide because of
 # values that they do not show.

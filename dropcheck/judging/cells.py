@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.analysis.bounds import of_operators
+from dropcheck.analysis.bounds import of_operators, summed
 from dropcheck.analysis.strategy import Laws, Quantiles
 from dropcheck.array_types import Floats, Indices, Truths
 from dropcheck.inference import budget
@@ -71,7 +71,6 @@ from dropcheck.vocabulary.functions.number_formats import (
     rounded,
 )
 from dropcheck.vocabulary.law import Law
-from dropcheck.vocabulary.majorants.rule import summed
 
 # ---- pilot and looks -----------------------------------------------------------------------------
 

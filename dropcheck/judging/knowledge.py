@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from dropcheck.analysis.exact import ExactMoments, Integrand, exact_means, exact_moments
-from dropcheck.analysis.norms import Norms
+from dropcheck.analysis.norms import Norms, raised
 from dropcheck.analysis.single_draw import Found
 from dropcheck.analysis.support import may_be_undefined
 from dropcheck.array_types import Floats
@@ -19,7 +19,6 @@ from dropcheck.language.graph import Value
 from dropcheck.reasons import Explanation
 from dropcheck.results import Guarantee
 from dropcheck.simulation import Compiled, Program
-from dropcheck.vocabulary.majorants.rule import raised
 from dropcheck.vocabulary.operators import UNDERFLOW
 
 # Relative error of exact values, which are sums of products of float64.

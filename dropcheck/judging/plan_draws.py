@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 
+from dropcheck.analysis.norms import raised
 from dropcheck.array_types import Floats
 from dropcheck.inference import budget
 from dropcheck.inference.intervals import NetSpread, Spread, seen_variance
@@ -55,7 +56,6 @@ from dropcheck.simulation import (
     in_nets,
 )
 from dropcheck.vocabulary import special
-from dropcheck.vocabulary.majorants.rule import raised
 
 # ---- draw plan -----------------------------------------------------------------------------------
 #

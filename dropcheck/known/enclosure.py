@@ -345,7 +345,7 @@ def _made(
     # rounding changes no sign
     low = np.where(low < 0, low - give, np.maximum(low - give, 0.0))
     high = np.where(high > 0, high + give, np.minimum(high + give, 0.0))
-    return Enclosure(low, high, Near(off + give, error + give))
+    return Enclosure(low, high, Near(off, error + give))  # the range is widened by it already
 
 
 def _over_averages(

@@ -17,7 +17,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dropcheck.vocabulary.majorants.rule import Majorant
 from dropcheck.vocabulary.shapes import Shape, ShapeRule, elementwise, normalise_axes
 
 Array = NDArray[Any]
@@ -157,7 +156,6 @@ class Function:
     summary: str
     shape: ShapeRule
     kernel: Kernel
-    growth: Majorant
     cost: CostRule
     # the command that is read as it, or the parts before, between and after its arguments
     latex: str | tuple[str, ...] = ""
@@ -282,10 +280,10 @@ def _commutes(function: Function) -> bool:
         return np.array_equal(function.kernel(a, b), function.kernel(b, a), equal_nan=True)
 
 
-def entry(name: str, kernel: Kernel, summary: str, growth: Majorant, **more: Any) -> Function:
+def entry(name: str, kernel: Kernel, summary: str, **more: Any) -> Function:
     """An entry; the defaults are those of a function of one number, element by element."""
     facts = {"parameters": X, "shape": elementwise, "cost": usual, **more}
-    return Function(name=name, kernel=kernel, summary=summary, growth=growth, **facts)
+    return Function(name=name, kernel=kernel, summary=summary, **facts)
 
 
 def degree_of(function: Function, options: Mapping[str, Any]) -> float | None:

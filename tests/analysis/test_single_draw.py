@@ -351,7 +351,7 @@ POLES = [
 def test_poles(model: str, text: str, truth: float) -> None:
     norms = Norms()
     value = lowered(model, text)
-    found = expectation(value, lambda one, p: norms.ask(one, lambda of: of.norm(p)))
+    found = expectation(value, lambda one, p: norms.ask(one, lambda of: of.size(p)))
     if truth == math.inf:
         assert found.error == math.inf
     else:

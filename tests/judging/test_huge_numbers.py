@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from trials import REFUTED, VERIFIED, judged
 
+from dropcheck.analysis.bounds import summed
 from dropcheck.claims.reader import read_text
 from dropcheck.inference.intervals import variance_above
 from dropcheck.reasons import Reason
 from dropcheck.results import Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
-from dropcheck.vocabulary.majorants.rule import summed
 
 
 @pytest.mark.parametrize(

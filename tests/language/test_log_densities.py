@@ -9,7 +9,7 @@ import pytest
 from law_table import CASES, as_arrays, log_density
 from lowered import expressed, lowering
 
-from dropcheck.analysis.norms import NormedValue, Norms
+from dropcheck.analysis.norms import Norms, Quantity
 from dropcheck.language.graph import Value
 from dropcheck.simulation.compile import ProgramBuilder
 from dropcheck.vocabulary.functions import OF_LAWS
@@ -112,7 +112,7 @@ def test_no_logarithm_is_larger_than_its_bound(law: str, expression: str) -> Non
     _, (found,) = drawn(f"x ~ {law}", f"log({expression})")
     for p in (1.0, 2.0, 4.0):
 
-        def log_size(quantity: NormedValue, p: float = p) -> float:
+        def log_size(quantity: Quantity, p: float = p) -> float:
             return quantity.log_size(p)
 
         bound = known.ask(value, log_size)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary import growth
 from dropcheck.vocabulary.function import (
     AXIS,
     LINEAR,
@@ -24,8 +23,6 @@ from dropcheck.vocabulary.function import (
     option,
     values,
 )
-from dropcheck.vocabulary.growth import BY_HULL, REARRANGED
-from dropcheck.vocabulary.majorants import elements, powers
 from dropcheck.vocabulary.shapes import (
     Options,
     Shape,
@@ -221,19 +218,19 @@ def _full_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
 # ---- the entries --------------------------------------------------------------------------------
 
 ARRAY = entry(
-    "array", _array, "an array with a new first axis", REARRANGED, parameters=(MORE,),
+    "array", _array, "an array with a new first axis", parameters=(MORE,),
     shape=lambda shapes, _options: array_of(shapes), carries_size=True, does="joins",
     written="[a, b, c]",
 )  # fmt: skip
 SUBSCRIPT = entry(
     "subscript", lambda x, index: x[tuple(index)], "elements by fixed indices, from 0",
-    elements.Rearranged(), parameters=(*X, option("index")),
+    parameters=(*X, option("index")),
     cost=cheap, does="subscripts",
     shape=lambda shapes, options: subscript(shapes[0], options["index"]), written="x[i]",
 )  # fmt: skip
 
 ELEMENTS = entry(
-    "elements", _elements, "elements by several fixed indices", elements.Rearranged(),
+    "elements", _elements, "elements by several fixed indices",
     parameters=(*X, option("axis"), option("places")), cost=cheap,
     does="picks", shape=_shape_of_elements, written="x[[i, j]]",
 )  # fmt: skip
@@ -241,13 +238,13 @@ ELEMENTS = entry(
 SIGNS = (ARRAY, SUBSCRIPT, ELEMENTS)
 TAKE = entry(
     "take", _take, "elements of a vector, or rows of a matrix, by index, from 0; −1 is the last",
-    elements.TakenAt(), parameters=values("x i"), shape=_take_shape,
+    parameters=values("x i"), shape=_take_shape,
     does="takes",
 )  # fmt: skip
 
 _INDEX = (*values("i"), option("n"))
 _SEVERAL = (*values("a"), MORE, AXIS)
-ONE_HOT = entry("one_hot", _one_hot, "1 at index i of n, else 0", growth.BY_HULL,
+ONE_HOT = entry("one_hot", _one_hot, "1 at index i of n, else 0",
           parameters=_INDEX, shape=lambda shapes, options: (*shapes[0], count(options["n"], "n")),
           places="()->(N)")  # fmt: skip
 _FILLED: dict[str, Any] = {  # `ones(2, 3)` or `ones([2, 3])`
@@ -257,42 +254,40 @@ _FILLED: dict[str, Any] = {  # `ones(2, 3)` or `ones([2, 3])`
 
 ARRAYS = (
     entry("size", lambda x: np.array([float(math.prod(x.shape[:-1]))]), "number of elements",
-          BY_HULL, shape=lambda _shapes, _options: (), does="shape",
+          shape=lambda _shapes, _options: (), does="shape",
           aliases=("len",)),
     entry("shape", lambda x: np.array(x.shape[:-1], dtype=np.float64)[:, None],
-          "lengths of the axes", BY_HULL,
+          "lengths of the axes",
           shape=lambda shapes, _options: (len(shapes[0]),), does="shape"),
     ONE_HOT,
-    entry("bincount", _bincount, "how often each of 0 … n−1 occurs",
-          growth.bounded(lambda use: float(use.arguments[0].shape[-1])), parameters=_INDEX,
+    entry("bincount", _bincount, "how often each of 0 … n−1 occurs", parameters=_INDEX,
           shape=_bincount_shape, places="(n)->(K)"),
     TAKE,
     entry("concat", _concat, "one after the other, along the last axis unless axis says otherwise",
-          REARRANGED, parameters=_SEVERAL, shape=_concat_shape, does="joins",
+          parameters=_SEVERAL, shape=_concat_shape, does="joins",
           aliases=("cat", "concatenate")),
     entry("stack", _stack, "side by side along a new axis, the last unless axis says otherwise",
-          REARRANGED, parameters=_SEVERAL, shape=_stack_shape, does="joins"),
+          parameters=_SEVERAL, shape=_stack_shape, does="joins"),
 )  # fmt: skip
 
 FIXED = (
     entry("arange", lambda *, n: np.arange(float(count(n, "n")))[:, None], "0, 1, …, n−1",
-          BY_HULL, parameters=(option("n"),), shape=_count_shape,
+          parameters=(option("n"),), shape=_count_shape,
           aliases=("range",)),
     entry("linspace", lambda a, b, *, n: np.linspace(a, b, count(n, "n"), axis=0),
           "n numbers from a to b, both included, evenly spaced",
-          powers.Picked(0, smooth=False),
           parameters=(*PAIR, option("n")), shape=_count_shape),
     entry("ones", lambda *, sizes: np.ones((*as_sizes(sizes), 1)),
-          "all 1, of the shape given: ones(2, 3)", BY_HULL, **_FILLED),
+          "all 1, of the shape given: ones(2, 3)", **_FILLED),
     entry("zeros", lambda *, sizes: np.zeros((*as_sizes(sizes), 1)),
-          "all 0, of the shape given: zeros(2, 3)", BY_HULL, **_FILLED),
+          "all 0, of the shape given: zeros(2, 3)", **_FILLED),
     entry("full",
           lambda v, *, shape: np.broadcast_to(v, (*as_sizes(shape), v.shape[-1])).copy(),
           "all v, of the shape given: full([2, 3], v)",
-          elements.Rearranged(), does="moves", parameters=(option("shape"), *values("v")),
+          does="moves", parameters=(option("shape"), *values("v")),
           shape=_full_shape),
     entry("eye", lambda *, n: np.eye(count(n, "n"))[:, :, None], "identity matrix of n rows",
-          BY_HULL, parameters=(option("n"),),
+          parameters=(option("n"),),
           shape=lambda _shapes, options: (count(options["n"], "n"),) * 2, aliases=("identity",)),
 )  # fmt: skip
 
@@ -403,7 +398,6 @@ _K = option("k", 0.0)
 RESHAPE = entry(
     "reshape", lambda x, *, shape: x.reshape(*reshaped(x.shape[:-1], shape), x.shape[-1]),
     "the elements in their order, in another shape; −1 stands for what is left over",
-    elements.Rearranged(),
     parameters=(*X, option("shape")), **_MOVED,
     shape=lambda shapes, options: reshaped(shapes[0], options["shape"]),
 )  # fmt: skip
@@ -412,37 +406,37 @@ REARRANGING = (
     RESHAPE,
     entry("transpose",
           lambda x, *, axes=None: x.transpose(*permutation(axes, x.shape[:-1]), x.ndim - 1),
-          "the axes in the order given, or in reverse order", elements.Rearranged(),
+          "the axes in the order given, or in reverse order",
           parameters=(*X, Parameter("axes", option=True, required=False)), shape=_transpose_shape,
           aliases=("permute",), **_VIEWED),
     entry("flip", lambda x, *, axis=None: np.flip(x, axes_of(x, axis)), "in reverse order",
-            elements.Rearranged(), parameters=(*X, AXIS), shape=along(several=True),
+          parameters=(*X, AXIS), shape=along(several=True),
             aliases=("reverse", "rev"), **_VIEWED),
     entry("roll",
             lambda x, *, shift, axis=None: np.roll(x, whole(shift, "shift"), axes_of(x, axis)[0]),
             "shift places further on, and from the end back to the start",
-            elements.Rearranged(), parameters=(*X, option("shift"), AXIS),
+            parameters=(*X, option("shift"), AXIS),
             shape=_roll_shape, **_MOVED),
     entry("repeat", lambda x, *, n, axis=None: np.repeat(x, count(n, "n"), axes_of(x, axis)[0]),
-            "each element n times, one after another", elements.Rearranged(),
+            "each element n times, one after another",
             parameters=(*X, option("n"), AXIS), shape=_repeat_shape,
             aliases=("repeat_interleave",), **_MOVED),
     entry("tile", lambda x, *, n: np.tile(x, (*sizes(n, "n"), 1)),
           "the whole n times along the last axis, or along each of a list",
-          elements.Rearranged(), parameters=(*X, option("n")),
+          parameters=(*X, option("n")),
           shape=_tile_shape, **_MOVED),
-    entry("tril", _triangle(np.tril), "0 above the k-th diagonal", elements.WithGaps(),
+    entry("tril", _triangle(np.tril), "0 above the k-th diagonal",
           parameters=(*X, _K), shape=_triangle_shape,
           places="(N,M)->(N,M)", **_GAPS),
-    entry("triu", _triangle(np.triu), "0 below the k-th diagonal", elements.WithGaps(),
+    entry("triu", _triangle(np.triu), "0 below the k-th diagonal",
           parameters=(*X, _K), shape=_triangle_shape,
           places="(N,M)->(N,M)", **_GAPS),
     entry("diag", _diag,
           "the matrix with this k-th diagonal, or a matrix's; above the main one " "k is positive",
-          elements.Rearranged(gaps=True), parameters=(*X, _K),
+          parameters=(*X, _K),
           shape=_diag_shape, aliases=("diagonal", "diagflat"),
           **_GAPS),
     entry("kron", _kron, "Kronecker product: every element of a times the whole of b",
-          growth.ALL_PRODUCTS, parameters=PAIR, shape=_kron_shape,
+          parameters=PAIR, shape=_kron_shape,
           does="multiplies"),
 )  # fmt: skip

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary import growth
 from dropcheck.vocabulary.function import (
     LINEAR,
     OVER,
@@ -26,8 +25,6 @@ from dropcheck.vocabulary.function import (
     values,
 )
 from dropcheck.vocabulary.functions.reductions import SUM
-from dropcheck.vocabulary.growth import BY_HULL
-from dropcheck.vocabulary.majorants import elements, sums
 from dropcheck.vocabulary.shapes import (
     Options,
     Shape,
@@ -248,14 +245,13 @@ def _product_cost(shape: Shape, inputs: Sequence[Shape]) -> float:
 
 
 MATMUL = entry(
-    "matmul", _matmul, "product of matrices", growth.MATRIX_PRODUCT,
+    "matmul", _matmul, "product of matrices",
     parameters=PAIR, shape=lambda shapes, _options: matmul(*shapes), cost=_product_cost,
     written="a @ b", aliases=("bmm", "mm"), does="multiplies",
     places="(m?,k),(k,n?)->(m?,n?)",
 )  # fmt: skip
 TRANSPOSE = entry(
     ".T", lambda x: np.swapaxes(x, -3, -2), "the last two axes change places",
-    elements.Rearranged(),
     shape=lambda shapes, _options: transpose(*shapes), does="views",
     written="A.T", aliases=("swapaxes", "matrix_transpose"),
 )  # fmt: skip
@@ -265,48 +261,46 @@ SIGNS = (MATMUL, TRANSPOSE)
 _NUMBER = square(lambda _n: ())
 _MATRIX: dict[str, Any] = {"shape": square(lambda n: (n, n)), "cost": decomposition}
 
-DOT = entry("dot", _dot, "sum of products", growth.SUM_OF_PRODUCTS,
+DOT = entry("dot", _dot, "sum of products",
             parameters=(*PAIR, *OVER), shape=_dot_shape, does="multiplies",
             places="(k),(k)->()")  # fmt: skip
 
 ARRAYS = (
     DOT,
     entry("outer", lambda a, b: a[..., :, None, :] * b[..., None, :, :],
-          "all products of two vectors", growth.ALL_PRODUCTS,
+          "all products of two vectors",
           parameters=PAIR, shape=_outer_shape, does="multiplies",
           places="(m),(n)->(m,n)"),
-    entry("trace", lambda x: np.einsum("...iin->...n", x), "sum of the diagonal", sums.Trace(),
+    entry("trace", lambda x: np.einsum("...iin->...n", x), "sum of the diagonal",
           shape=_NUMBER, latex=r"\operatorname{tr}", aliases=("tr",),
           degree=LINEAR, places="(n,n)->()"),
-    entry("det", _of_each(np.linalg.det), "determinant", growth.by_norm(elements.determinant),
+    entry("det", _of_each(np.linalg.det), "determinant",
           shape=_NUMBER, cost=decomposition, latex=r"\det",
           places="(n,n)->()"),
-    entry("inv", _of_each(np.linalg.inv, singular=True), "inverse matrix", BY_HULL, **_MATRIX,
+    entry("inv", _of_each(np.linalg.inv, singular=True), "inverse matrix", **_MATRIX,
           aliases=("inverse",), places="(n,n)->(n,n)"),
-    entry("solve", _solve, "the x with A @ x == b", elements.Solved(), parameters=values("A b"),
+    entry("solve", _solve, "the x with A @ x == b", parameters=values("A b"),
           places="(m,n),(m,k?)->(n,k?)", shape=_solve_shape,
           cost=decomposition),
     entry("qr_q", _of_each(_qr_q), "Q of the QR decomposition whose R has a positive diagonal",
-          growth.bounded(lambda _: 1.0), cost=decomposition,
+          cost=decomposition,
           shape=of_matrices(lambda of: (*of[:-1], min(of[-2:]))), places="(m,N)->(m,K)"),
     entry("cholesky", _cholesky,
           "the lower triangular L with L @ L.T == x, of a positive definite x",
-          growth.by_norm(elements.cholesky_factor), **_MATRIX, places="(N,N)->(N,N)"),
+          **_MATRIX, places="(N,N)->(N,N)"),
     entry("eigvalsh", _of_each(np.linalg.eigvalsh),  # its lower triangle is read
           "eigenvalues of a symmetric matrix, ascending",
-          growth.by_norm(elements.eigenvalues),
           shape=square(lambda n: (n,)), cost=decomposition, aliases=("eigvals",),
           places="(N,N)->(N)",
           degree=LINEAR),
     entry("eigvecsh", _of_each(_eigenvectors),
           "unit eigenvectors of a symmetric matrix as columns, in the order of eigvalsh; the "
-          "largest element of each is positive",
-          growth.BY_HULL, shape=square(lambda n: (n, n)),
+          "largest element of each is positive", shape=square(lambda n: (n, n)),
           places="(N,N)->(N,N)", cost=decomposition),
     entry("svdvals", _of_each(lambda m: np.linalg.svd(m, compute_uv=False)),
-          "singular values, descending", growth.by_norm(elements.eigenvalues), cost=decomposition,
+          "singular values, descending", cost=decomposition,
           shape=of_matrices(lambda of: (*of[:-2], min(of[-2:]))), places="(m,n)->(K)",
           aliases=("singular_values",), degree=LINEAR),
-    entry("pinv", _of_each(np.linalg.pinv), "pseudo-inverse (Moore-Penrose)", BY_HULL,
+    entry("pinv", _of_each(np.linalg.pinv), "pseudo-inverse (Moore-Penrose)",
           shape=of_matrices(transpose), cost=decomposition, places="(m,n)->(n,m)"),
 )  # fmt: skip

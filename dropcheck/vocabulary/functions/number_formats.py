@@ -11,7 +11,6 @@ from functools import partial
 
 import numpy as np
 
-from dropcheck.vocabulary import growth
 from dropcheck.vocabulary.function import Array, Function, entry, monotone
 
 DOUBLE, SINGLE = "float64", "float32"
@@ -94,7 +93,6 @@ ROUNDED: Mapping[str, Function] = {
         name,
         monotone(partial(rounded, number_format=name)),
         f"rounded to a number of the format {name}",
-        growth.BY_HULL,
     )
     for name in EPSILONS
 }

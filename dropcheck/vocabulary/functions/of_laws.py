@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from dropcheck.vocabulary.function import Array, Function, Kernel, entry, monotone, values
-from dropcheck.vocabulary.growth import BY_HULL
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.shapes import broadcast
@@ -58,7 +57,7 @@ def _of_law(name: str, kernel: Kernel, summary: str, **more: Any) -> Function:
         "shape": lambda shapes, _options: broadcast(shapes),
         **more,
     }
-    return entry(name, kernel, summary, BY_HULL, **facts)
+    return entry(name, kernel, summary, **facts)
 
 
 def _density(name: str, method: Callable[..., Array], summary: str, **more: Any) -> Function:

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary import growth
 from dropcheck.vocabulary.function import (
     AXIS,
     LINEAR,
@@ -30,8 +29,6 @@ from dropcheck.vocabulary.function import (
     sorting,
     spoil,
 )
-from dropcheck.vocabulary.growth import LARGEST_ELEMENT
-from dropcheck.vocabulary.majorants import elements, sums
 from dropcheck.vocabulary.shapes import Options, Shape, ShapeError, along, flag, need, reduction
 from dropcheck.vocabulary.special import power
 
@@ -244,36 +241,34 @@ def _along(*facts: Any, several: bool = False, **more: Any) -> Function:
     return entry(*facts, **{**facts_along, "places": "(N)->(N)", **more})
 
 
-SUM = _over("sum", _sum, "sum", sums.Total(mean=False), takes_truth=True,
+SUM = _over("sum", _sum, "sum", takes_truth=True,
             carries_size=True, does="sums")  # fmt: skip
-MEAN = _over("mean", _mean, "mean", sums.Total(mean=True), takes_truth=True,
+MEAN = _over("mean", _mean, "mean", takes_truth=True,
              carries_size=True, does="sums")  # fmt: skip
-_PLACE = growth.bounded(lambda use: float(use.length()))
 _DDOF = (option("ddof", 0.0),)
 
 VAR = _over("var", _var,
             "variance: squared distances from the mean, over n − ddof, which is n by " "default",
-            growth.SPREAD, more=_DDOF, degree=scaling(2.0))  # fmt: skip
+            more=_DDOF, degree=scaling(2.0))  # fmt: skip
 STD = _over("std", lambda x, **over: np.sqrt(_var(x, **over)),
-      "square root of var, over n − ddof likewise",
-      elements.MeanSquare(0.5), more=_DDOF, degree=LINEAR)  # fmt: skip
+      "square root of var, over n − ddof likewise", more=_DDOF, degree=LINEAR)  # fmt: skip
 NORM = _over("norm", _norm,
       "norm of order ord of the elements; of a matrix with ord, name the axis",
-      elements.VectorNorm(), more=(option("ord", 2.0),),
+      more=(option("ord", 2.0),),
       carries_size=True, latex=(r"\lVert ", r" \rVert"),
       degree=lambda options: None if options.get("ord") == 0 else 1.0,  # of order 0 it counts
       )  # fmt: skip
 PAIRWISE = {"max": "maximum", "min": "minimum"}
 """Functions of the elements of an array, and the functions of several numbers that do the same."""
-MAX = _over("max", partial(_over_axes, np.max), "largest", LARGEST_ELEMENT, empty=False,
+MAX = _over("max", partial(_over_axes, np.max), "largest", empty=False,
             latex=r"\max", aliases=("amax",), degree=LINEAR, does="ranks")  # fmt: skip
-MIN = _over("min", partial(_over_axes, np.min), "smallest", LARGEST_ELEMENT, empty=False,
+MIN = _over("min", partial(_over_axes, np.min), "smallest", empty=False,
             latex=r"\min", aliases=("amin",), degree=LINEAR, does="ranks")  # fmt: skip
 
 _RUNNING_SUM = partial(_running, np.add)
 ARRAYS = (
     SUM,
-    _over("prod", partial(_over_axes, np.prod), "product", elements.AllProduct(running=False)),
+    _over("prod", partial(_over_axes, np.prod), "product"),
     MEAN,
     VAR,
     STD,
@@ -281,28 +276,27 @@ ARRAYS = (
     MAX,
     MIN,
     _over("argmax", partial(_place, np.argmax), "index of the largest, the first of equals, from 0",
-          _PLACE, empty=False, places="(N)->()"),
-    _over("argmin", partial(_place, np.argmin),
-          "index of the smallest, the first of equals, from 0", _PLACE,
           empty=False, places="(N)->()"),
-    _over("logsumexp", _logsumexp, "log of the sum of exponentials", elements.LogSumExp()),
+    _over("argmin", partial(_place, np.argmin),
+          "index of the smallest, the first of equals, from 0",
+          empty=False, places="(N)->()"),
+    _over("logsumexp", _logsumexp, "log of the sum of exponentials"),
     _over("median", partial(_quantile, u=0.5), "the middle element, or the mean of the middle two",
-          growth.MIDDLE, empty=False, cost=sorting, degree=LINEAR, does="ranks"),
+          empty=False, cost=sorting, degree=LINEAR, does="ranks"),
     _over("quantile", _quantile,
           "quantile at level u, or at each of a list, interpolated between neighbours",
-          growth.MIDDLE, more=(option("u"),), shape=_quantile_shape, cost=sorting, does="ranks"),
-    _along("sort", _sort, "in ascending order", LARGEST_ELEMENT, cost=sorting, places="(n)->(N)",
+          more=(option("u"),), shape=_quantile_shape, cost=sorting, does="ranks"),
+    _along("sort", _sort, "in ascending order", cost=sorting, places="(n)->(N)",
            does="ranks", degree=LINEAR),
-    _along("argsort", _argsort, "the indices that sort, from 0, ties in order", _PLACE,
+    _along("argsort", _argsort, "the indices that sort, from 0, ties in order",
            cost=sorting),
-    _along("cumsum", _RUNNING_SUM, "running sum", sums.RunningTotal(),
+    _along("cumsum", _RUNNING_SUM, "running sum",
            does="sums", carries_size=True),
-    _along("cumprod", partial(_running, np.multiply), "running product",
-           elements.AllProduct(running=True)),
-    _along("cummax", partial(_running, np.maximum), "running maximum", LARGEST_ELEMENT,
+    _along("cumprod", partial(_running, np.multiply), "running product"),
+    _along("cummax", partial(_running, np.maximum), "running maximum",
            degree=LINEAR),
-    entry("diff", _diff, "differences of neighbours", sums.Differences(), parameters=(*X, AXIS),
+    entry("diff", _diff, "differences of neighbours", parameters=(*X, AXIS),
           shape=_diff_shape, does="adds", places="(N)->(M)"),
-    _along("softmax", _softmax, "exponentials, divided by their sum", growth.SOFTMAX,
+    _along("softmax", _softmax, "exponentials, divided by their sum",
            several=True, places="(n)->(n)"),
 )  # fmt: skip

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary import growth
 from dropcheck.vocabulary.function import (
     OVER,
     OVER_ALL,
@@ -160,7 +159,7 @@ def _first(event: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
 
 def _truth(name: str, kernel: Kernel, summary: str, **more: Any) -> Function:
     facts = {"truth": True, **more}
-    return entry(name, kernel, summary, growth.BY_HULL, **facts)
+    return entry(name, kernel, summary, **facts)
 
 
 _UFUNCS = {
@@ -193,12 +192,12 @@ IS_TRUE = _truth(
     takes_truth=True, cost=cheap, written="x",
 )  # fmt: skip
 
-_CHOICE = ("a where c holds, else b", growth.CHOSEN)
+_CHOICE = "a where c holds, else b"
 CONDITIONAL = entry(
-    "conditional", _choose, *_CHOICE, parameters=values("c a b"), takes_truth=True,
+    "conditional", _choose, _CHOICE, parameters=values("c a b"), takes_truth=True,
     cost=cheap, written="a if c else b",
 )  # fmt: skip
-WHERE = entry("where", _choose, *_CHOICE, parameters=values("c a b"), takes_truth=True)
+WHERE = entry("where", _choose, _CHOICE, parameters=values("c a b"), takes_truth=True)
 
 SIGNS = (*COMPARISONS.values(), AND, OR, NOT, IS_TRUE, CONDITIONAL)
 
@@ -230,7 +229,7 @@ ALL = _truth("all", _all, "whether all are true", **_OVER)
 ARRAYS = (
     ANY,
     ALL,
-    entry("first", _first, "index of the first true element, from 0; inf if none", growth.BY_HULL,
+    entry("first", _first, "index of the first true element, from 0; inf if none",
           parameters=(*values("event"), *OVER),
           shape=reduction(several=False), takes_truth=True, places="(N)->()"),
 )  # fmt: skip

@@ -1,1 +1,0 @@
-"""Bounds of the norms of functions: one class of rules for each kind of function."""
