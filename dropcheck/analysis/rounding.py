@@ -159,14 +159,14 @@ class Moved:
     def _beside(self, array: Array, exact: Truths | bool, bits: Bits) -> Array:
         """The numbers beside those of an array, away from 0 or towards it by their first bits.
 
-        The number beside another has the next bit pattern (IEEE 754). 0 may only leave 0, and what
-        is infinite by overflow is beyond the largest number but one, or stays.
+        The number beside another has the next bit pattern (IEEE 754). 0 becomes the smallest
+        number or the next, and what overflows one of two near the largest.
         """
         step = (bits >> np.uint64(63)).astype(np.int64) * 2 - 1
         size = np.abs(array)
         if not size.min(initial=1.0) > 0.0 or not size.max(initial=1.0) < np.inf:
-            step = np.where(size == 0, np.maximum(step, 0), step)
-            step = np.where(size == np.inf, step - 1, step)
+            step = np.where(size == 0, (step + 3) // 2, step)
+            step = np.where(size == np.inf, (step - 5) // 2, step)
             exact = exact | np.isnan(array)
         step = np.where(exact, 0, step)
         moved = np.ascontiguousarray(np.broadcast_to(array, step.shape)).view(np.int64) + step
