@@ -383,7 +383,7 @@ def _size(quantity: Quantity, p: float) -> float:
     if p < 1:
         return quantity.rules.size(quantity, p) if p < 0 or quantity.rules.of_any_order else INF
     bound = quantity.rules.size(quantity, p)
-    if quantity.depth > MOST_DEPTH and quantity.value.function.piecewise:
+    if quantity.depth > MOST_DEPTH and quantity.value.function.does == "bends":
         bound = min(bound, _by_exponentials(quantity, p))
     if quantity.mean.bounded:
         bound = min(bound, _added(largest_size(quantity.mean), quantity.spread(p), p))
