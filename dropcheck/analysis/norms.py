@@ -157,6 +157,7 @@ HIGHEST_NORM, MOST_BOUNDS = 64.0, 60_000
 # More steps above the draws than this mean that a quantity is the state of a loop: it is not
 # integrated, and `_by_exponentials` may bound it.
 MOST_DEPTH = 64
+_HELD_BACK = {"maximum", "minimum", "clip", "relu"}
 # For functions of more arguments than this, the bounds of all arguments are computed first.
 _MANY = 4
 
@@ -383,7 +384,7 @@ def _size(quantity: Quantity, p: float) -> float:
     if p < 1:
         return quantity.rules.size(quantity, p) if p < 0 or quantity.rules.of_any_order else INF
     bound = quantity.rules.size(quantity, p)
-    if quantity.depth > MOST_DEPTH and quantity.value.function.does == "bends":
+    if quantity.depth > MOST_DEPTH and quantity.value.operation in _HELD_BACK:
         bound = min(bound, _by_exponentials(quantity, p))
     if quantity.mean.bounded:
         bound = min(bound, _added(largest_size(quantity.mean), quantity.spread(p), p))
