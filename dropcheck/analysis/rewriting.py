@@ -29,7 +29,7 @@ from dropcheck.language.graph import (
     ordered,
 )
 from dropcheck.vocabulary.domains import argument_problem
-from dropcheck.vocabulary.function import axes_of, degree_of, scales_together
+from dropcheck.vocabulary.function import Function, axes_of
 from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, POWER, SQRT
 from dropcheck.vocabulary.functions.linear_algebra import MATMUL, TRANSPOSE
 from dropcheck.vocabulary.functions.reductions import SUM
@@ -432,6 +432,29 @@ def turned(values: Sequence[Value], operands: Sequence[Value]) -> Stands | None:
     for value in values:
         parts[id(value)] = part(value)
     return whole
+
+
+# Degrees of functions that do more than move, add or pick elements.
+_DEGREES = {
+    "abs": 1.0, "cbrt": 1 / 3, "cummax": 1.0, "eigvalsh": 1.0, "leaky_relu": 1.0, "norm": 1.0,
+    "relu": 1.0, "sqrt": 0.5, "std": 1.0, "svdvals": 1.0, "trace": 1.0, "var": 2.0,
+}  # fmt: skip
+
+
+def degree_of(function: Function, options: Mapping[str, object]) -> float | None:
+    """The d with f(s · x) = s^d · f(x) for every s >= 0 in the first argument alone.
+
+    It is None where there is none, or none is known.
+    """
+    if function.name == "norm" and options.get("ord") == 0:  # it counts
+        return None
+    picks = function.rearranges or function.does in ("gaps", "ranks")
+    return 1.0 if picks else _DEGREES.get(function.name)
+
+
+def scales_together(function: Function) -> bool:
+    """Whether a function is multiplied by s if all its arguments are."""
+    return function.additive or function.homogeneous
 
 
 def _factor(

@@ -16,7 +16,12 @@ from dropcheck.language.graph import Kind, Value, in_order, kernel_of, number, o
 from dropcheck.vocabulary.function import Array, Function, Kernel
 from dropcheck.vocabulary.functions import elementwise
 from dropcheck.vocabulary.functions.elementwise import POWER
+from dropcheck.vocabulary.functions.reductions import NORM
 from dropcheck.vocabulary.operators import Averages, Operator
+
+# Functions that make the size of their result of the sizes of their arguments.
+_OF_SIZES = ("joins", "multiplies", "selects", "sums")
+_GROWING = (elementwise.ADD, elementwise.ABS, elementwise.SQRT, NORM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,7 +396,7 @@ class Functional:
             exponent = inputs[1]
             if not exponent.estimated and float(np.min(exponent.constant)) > 0:
                 return np.asarray(size(0) ** exponent.constant)
-        elif function.carries_size or function.rearranges:
+        elif function.does in _OF_SIZES or function in _GROWING or function.rearranges:
             return kernel_of(value)(*map(size, range(len(inputs))))
         return own[id(value)]
 

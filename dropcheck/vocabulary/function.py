@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, Literal
@@ -21,17 +21,6 @@ from dropcheck.vocabulary.shapes import Shape, ShapeRule, elementwise, normalise
 
 Array = NDArray[Any]
 Kernel = Callable[..., Array]
-DegreeRule = Callable[[Mapping[str, Any]], float | None]
-"""Takes the options; returns the d with f(s · x) = s^d · f(x) for every s >= 0 where f(x) is
-finite, or None."""
-
-
-def scaling(degree: float) -> DegreeRule:
-    """The rule of a function that has this degree for all options."""
-    return lambda _options: degree
-
-
-LINEAR = scaling(1.0)
 
 
 class KernelError(ValueError):
@@ -157,15 +146,11 @@ class Function:
     shape: ShapeRule
     kernel: Kernel
     cost: CostRule
-    # the command that is read as it, or the parts before, between and after its arguments
-    latex: str | tuple[str, ...] = ""
     aliases: tuple[str, ...] = ()  # its names in papers and in other libraries
     written: str = ""  # how it is written, if it is not called by its name
     does: Does = ""
     truth: bool = False  # returns 1 or 0 (or NaN, where that is unknown)
     takes_truth: bool = False
-    degree: DegreeRule | None = None  # how it scales with its first argument alone
-    carries_size: bool = False  # applied to the sizes of its arguments, it gives the result's size
     # how places of the result are tied to those of the arguments along the axes it works along, as
     # numpy writes the signatures of generalised ufuncs. If the places of a small letter are
     # exchanged wherever it stands, the function stays the same; those of a capital are in order.
@@ -284,17 +269,6 @@ def entry(name: str, kernel: Kernel, summary: str, **more: Any) -> Function:
     """An entry; the defaults are those of a function of one number, element by element."""
     facts = {"parameters": X, "shape": elementwise, "cost": usual, **more}
     return Function(name=name, kernel=kernel, summary=summary, **facts)
-
-
-def degree_of(function: Function, options: Mapping[str, Any]) -> float | None:
-    """The degree d with f(s · x) = s^d · f(x) in the first argument; None: none, or unknown."""
-    rule = LINEAR if function.rearranges else function.degree
-    return None if rule is None else rule(options)
-
-
-def scales_together(function: Function) -> bool:
-    """Whether a function is multiplied by s if all its arguments are."""
-    return function.additive or function.homogeneous
 
 
 # ---- what kernels share -------------------------------------------------------------------------

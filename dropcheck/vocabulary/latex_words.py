@@ -1,40 +1,40 @@
-"""The LaTeX commands for the words of the language, collected from the entries of the words."""
+"""The LaTeX commands for the words of the language."""
 
 from __future__ import annotations
 
 from dropcheck.vocabulary.constants import CONSTANTS, PROBABILITY
-from dropcheck.vocabulary.functions import FUNCTIONS, SIGNS
 from dropcheck.vocabulary.operators import OPERATORS
 
 SUM_NAME, PRODUCT_NAME, LOGARITHM_NAME = "sum", "prod", "log"
 MEAN_NAME, VARIANCE_NAME = "E", "Var"
 INVERSE_NAME, OUTER_NAME, IDENTITY_NAME, PLACES_NAME = "inv", "outer", "eye", "arange"
 DENSITY_NAME = "phi"
+_OWN_NAMES = "exp log sin cos tan arcsin arccos arctan sinh cosh tanh max min det"
 TOTALS = {r"\sum": SUM_NAME, r"\prod": PRODUCT_NAME}
 """Commands with a range below and above, and the functions of an array that they mean."""
 CALLED = {
     r"\Pr": PROBABILITY,
     r"\ln": LOGARITHM_NAME,
     r"\phi": DENSITY_NAME,
-    **{f.latex: name for name, f in FUNCTIONS.items() if f.latex and isinstance(f.latex, str)},
+    r"\varphi": DENSITY_NAME,
+    r"\Phi": "Phi",
+    r"\operatorname{ReLU}": "relu",
+    r"\operatorname{tr}": "trace",
+    **{rf"\{name}": name for name in _OWN_NAMES.split()},
     r"\mathbb{V}": VARIANCE_NAME,
     **{rf"\{name}": name for name in OPERATORS},
 }
 """Commands that stand before an argument in brackets, and the words that they mean."""
-_PIECES = {name: f.latex for name, f in FUNCTIONS.items() if isinstance(f.latex, tuple)}
 ENCLOSING = {
-    pieces[0].strip(): (pieces[1].strip(), name)
-    for name, pieces in _PIECES.items()
-    if len(pieces) == 2 and pieces[0] and not pieces[0].endswith("{")
+    r"\lvert": (r"\rvert", "abs"),
+    r"\lfloor": (r"\rfloor", "floor"),
+    r"\lceil": (r"\rceil", "ceil"),
+    r"\lVert": (r"\rVert", "norm"),
+    r"\|": (r"\|", "norm"),
 }
 """Commands that open an argument, each with the command that closes it, and the function."""
-GROUPED = {
-    pieces[0].removesuffix("{"): (name, len(pieces) - 1)
-    for name, pieces in _PIECES.items()
-    if pieces[0].endswith("{")
-}
+GROUPED = {r"\sqrt": ("sqrt", 1), r"\sqrt[3]": ("cbrt", 1), r"\binom": ("comb", 2)}
 """Commands with arguments in braces: the function, and the number of arguments."""
-ENCLOSING[r"\|"] = (r"\|", ENCLOSING[r"\lVert"][1])
 ACCENTS = {
     **{rf"\{name}": name for name in ("bar", "hat", "tilde", "vec", "dot")},
     r"\overline": "bar",
@@ -44,13 +44,26 @@ ACCENTS = {
 """Signs above a letter, and the words for them in names of models: Xbar or X_bar."""
 INDICATORS = (r"\mathbb{1}", r"\mathbf{1}", r"\mathds{1}", r"\mathbb{I}")
 """Commands before an event in brackets: the result is 1 where it holds, else 0."""
-AFTER = {pieces[1]: name for name, pieces in _PIECES.items() if not pieces[0]}
+AFTER = {"!": "factorial"}
 """Signs that stand after their argument."""
-RELATIONS = {str(SIGNS[sign].latex): sign for sign in ("==", "<", "<=", ">", ">=", "!=")}
-RELATIONS |= {r"\le": "<=", r"\ge": ">=", r"\lt": "<", r"\gt": ">", r"\ne": "!="}
+RELATIONS = {
+    "=": "==",
+    "<": "<",
+    ">": ">",
+    r"\leq": "<=",
+    r"\geq": ">=",
+    r"\neq": "!=",
+    r"\le": "<=",
+    r"\ge": ">=",
+    r"\lt": "<",
+    r"\gt": ">",
+    r"\ne": "!=",
+}
 AND, OR, NOT = "and", "or", "not"
-LOGIC = {str(SIGNS[word].latex): word for word in (AND, OR, NOT)}
-LOGIC |= {
+LOGIC = {
+    r"\land": AND,
+    r"\lor": OR,
+    r"\lnot": NOT,
     r"\neg": NOT,
     r"\cap": AND,
     r"\cup": OR,

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dropcheck.vocabulary.function import Function, degree_of, scales_together
+from dropcheck.analysis.rewriting import degree_of, scales_together
+from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions import FUNCTIONS, SIGNS, operation
 
 MATRICES = ("trace", "svdvals", "eigvalsh", "tril", "triu", "diag", ".T", "transpose")
@@ -19,6 +20,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "roll": {"shift": 1},
     "tile": {"n": 2},
     "take": {},
+    "quantile": {"u": 0.3},
     "full": {"shape": [2, 6]},
 }
 ALL = (*FUNCTIONS.values(), *SIGNS.values())

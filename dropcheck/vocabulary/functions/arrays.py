@@ -10,7 +10,6 @@ import numpy as np
 
 from dropcheck.vocabulary.function import (
     AXIS,
-    LINEAR,
     MORE,
     PAIR,
     Array,
@@ -219,7 +218,7 @@ def _full_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
 
 ARRAY = entry(
     "array", _array, "an array with a new first axis", parameters=(MORE,),
-    shape=lambda shapes, _options: array_of(shapes), carries_size=True, does="joins",
+    shape=lambda shapes, _options: array_of(shapes), does="joins",
     written="[a, b, c]",
 )  # fmt: skip
 SUBSCRIPT = entry(
@@ -391,7 +390,7 @@ _MOVED: dict[str, Any] = {
 }  # fmt: skip
 _VIEWED: dict[str, Any] = {**_MOVED, "does": "views"}
 _GAPS: dict[str, Any] = {
-    "cost": cheap, "does": "gaps", "degree": LINEAR,
+    "cost": cheap, "does": "gaps",
 }  # fmt: skip
 _K = option("k", 0.0)
 

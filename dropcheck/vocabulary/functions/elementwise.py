@@ -10,7 +10,6 @@ import numpy as np
 
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.function import (
-    LINEAR,
     MORE,
     PAIR,
     Array,
@@ -18,7 +17,6 @@ from dropcheck.vocabulary.function import (
     X,
     cheap,
     entry,
-    scaling,
     usual,
     values,
 )
@@ -74,11 +72,9 @@ def _sign(written: str, name: str, *facts: Any, **more: Any) -> Function:
     return entry(name, *facts, **{"written": written, "parameters": PAIR, "cost": cheap, **more})
 
 
-ADD = _sign("a + b", "+", np.add, "sum", does="adds",
-            carries_size=True)  # fmt: skip
+ADD = _sign("a + b", "+", np.add, "sum", does="adds")  # fmt: skip
 SUBTRACT = _sign("a - b", "-", np.subtract, "difference", does="adds")  # fmt: skip
-MULTIPLY = _sign("a * b", "*", np.multiply, "product", does="multiplies",
-                 carries_size=True)  # fmt: skip
+MULTIPLY = _sign("a * b", "*", np.multiply, "product", does="multiplies")  # fmt: skip
 DIVIDE = _sign("a / b", "/", np.divide, "quotient", does="divides")  # fmt: skip
 FLOOR_DIVIDE = _sign(
     "a // b", "//", np.floor_divide, "quotient, rounded down", cost=usual, does="divides",
@@ -105,57 +101,50 @@ ROUND = entry(
     "round(x, float32)",
 )  # fmt: skip
 SQRT = entry(
-    "sqrt", np.sqrt, "square root", carries_size=True, latex=(r"\sqrt{", "}"),
-    degree=scaling(1 / 2),
+    "sqrt", np.sqrt, "square root",
 )  # fmt: skip
 
 ABS = entry(
-    "abs", np.absolute, "size without the sign", carries_size=True,
-    latex=(r"\lvert ", r" \rvert"), aliases=("absolute", "fabs"),
-    degree=LINEAR,
+    "abs", np.absolute, "size without the sign", aliases=("absolute", "fabs"),
 )  # fmt: skip
 
 EXP = entry(
-    "exp", np.exp, "e to the power x", latex=r"\exp",
+    "exp", np.exp, "e to the power x",
 )  # fmt: skip
 
 MINIMUM = entry(
     "minimum", lambda *x: reduce(np.minimum, x), "the smaller, by element",
-    parameters=(*PAIR, MORE), carries_size=True, does="selects",
+    parameters=(*PAIR, MORE), does="selects",
 )  # fmt: skip
 
 NUMBERS = (
     ABS,
     entry("sign", np.sign, "1, 0 or −1, as x is above, at or below 0", aliases=("sgn",)),
     SQRT,
-    entry("cbrt", np.cbrt, "cube root", carries_size=True,
-          latex=(r"\sqrt[3]{", "}"), degree=scaling(1 / 3)),
+    entry("cbrt", np.cbrt, "cube root"),
     EXP,
     entry("expm1", np.expm1, "exp(x) − 1"),
-    entry("log", np.log, "natural logarithm", latex=r"\log",
+    entry("log", np.log, "natural logarithm",
           aliases=("ln",)),
     entry("log2", np.log2, "logarithm to base 2"),
     entry("log10", np.log10, "logarithm to base 10"),
     entry("log1p", np.log1p, "log(1 + x)"),
     entry("xlogy", Special("xlogy"), "x log(y), 0 where x is 0", parameters=values("x y")),
-    entry("sin", np.sin, "sine", latex=r"\sin"),
-    entry("cos", np.cos, "cosine", latex=r"\cos"),
-    entry("tan", np.tan, "tangent", latex=r"\tan"),
-    entry("arcsin", np.arcsin, "inverse sine",
-          latex=r"\arcsin", aliases=("asin",)),
-    entry("arccos", np.arccos, "inverse cosine",
-          latex=r"\arccos", aliases=("acos",)),
-    entry("arctan", np.arctan, "inverse tangent", latex=r"\arctan", aliases=("atan",)),
+    entry("sin", np.sin, "sine"),
+    entry("cos", np.cos, "cosine"),
+    entry("tan", np.tan, "tangent"),
+    entry("arcsin", np.arcsin, "inverse sine", aliases=("asin",)),
+    entry("arccos", np.arccos, "inverse cosine", aliases=("acos",)),
+    entry("arctan", np.arctan, "inverse tangent", aliases=("atan",)),
     entry("arctan2", np.arctan2, "angle of the point (x, y), from −pi to pi",
           parameters=values("y x"), aliases=("atan2",)),
-    entry("sinh", np.sinh, "hyperbolic sine", latex=r"\sinh"),
-    entry("cosh", np.cosh, "hyperbolic cosine", latex=r"\cosh"),
-    entry("tanh", np.tanh, "hyperbolic tangent", latex=r"\tanh"),
+    entry("sinh", np.sinh, "hyperbolic sine"),
+    entry("cosh", np.cosh, "hyperbolic cosine"),
+    entry("tanh", np.tanh, "hyperbolic tangent"),
     entry("arcsinh", np.arcsinh, "inverse hyperbolic sine", aliases=("asinh",)),
     entry("arctanh", np.arctanh, "inverse hyperbolic tangent", aliases=("atanh",)),
-    entry("floor", np.floor, "rounded down",
-          latex=(r"\lfloor ", r" \rfloor")),
-    entry("ceil", np.ceil, "rounded up", latex=(r"\lceil ", r" \rceil"),
+    entry("floor", np.floor, "rounded down"),
+    entry("ceil", np.ceil, "rounded up",
           aliases=("ceiling",)),
     ROUND,
     entry("clip", lambda x, low, high: np.minimum(np.maximum(x, low), high),
@@ -163,12 +152,11 @@ NUMBERS = (
           parameters=values("x low high"), aliases=("clamp",)),
     MINIMUM,
     entry("maximum", lambda *x: reduce(np.maximum, x), "the larger, by element",
-          parameters=(*PAIR, MORE), carries_size=True, does="selects"),
-    entry("relu", lambda x: np.maximum(x, 0.0), "max(x, 0)",
-          degree=LINEAR, latex=r"\operatorname{ReLU}"),
+          parameters=(*PAIR, MORE), does="selects"),
+    entry("relu", lambda x: np.maximum(x, 0.0), "max(x, 0)"),
     entry("leaky_relu", lambda x, slope: np.maximum(x, 0.0) + slope * np.minimum(x, 0.0),
           "x above 0, slope · x below",
-          parameters=values("x slope"), degree=LINEAR),
+          parameters=values("x slope")),
     entry("elu", _elu, "x above 0, exp(x) − 1 below: alpha is 1"),
     entry("selu", _selu, "1.0507 · x above 0, 1.7581 · (exp(x) − 1) below"),
     entry("gelu", lambda x: x * special.ndtr(x),  # Hendrycks & Gimpel, 2016
@@ -181,15 +169,14 @@ NUMBERS = (
     entry("erf", Special("erf"), "error function: 2 · Phi(x · sqrt(2)) − 1"),
     entry("erfc", Special("erfc"), "1 − erf(x)"),
     entry("Phi", Special("ndtr"), "standard normal distribution function",
-          latex=r"\Phi", aliases=("ndtr", "norm_cdf")),
-    entry("phi", lambda x: np.exp(-0.5 * np.square(x)) / _ROOT_2PI, "standard normal density",
-          latex=r"\varphi"),
+          aliases=("ndtr", "norm_cdf")),
+    entry("phi", lambda x: np.exp(-0.5 * np.square(x)) / _ROOT_2PI, "standard normal density"),
     entry("gamma", Special("gamma"), "gamma function"),
     entry("lgamma", Special("gammaln"), "log of |gamma(x)|"),
     entry("digamma", Special("psi"), "derivative of lgamma"),
     entry("comb", _comb, "ways to choose k of n whole ones; NaN where they are not whole",
-          parameters=values("n k"), latex=(r"\binom{", "}{", "}"),
+          parameters=values("n k"),
           aliases=("binom", "choose")),
     entry("factorial", _factorial, "1 · 2 · … · n; NaN where n is not whole",
-          parameters=values("n"), latex=("", "!")),
+          parameters=values("n")),
 )  # fmt: skip

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from dropcheck.vocabulary.function import (
-    LINEAR,
     OVER,
     PAIR,
     PRODUCT_SHARE,
@@ -272,10 +271,9 @@ ARRAYS = (
           parameters=PAIR, shape=_outer_shape, does="multiplies",
           places="(m),(n)->(m,n)"),
     entry("trace", lambda x: np.einsum("...iin->...n", x), "sum of the diagonal",
-          shape=_NUMBER, latex=r"\operatorname{tr}", aliases=("tr",),
-          degree=LINEAR, places="(n,n)->()"),
+          shape=_NUMBER, aliases=("tr",), places="(n,n)->()"),
     entry("det", _of_each(np.linalg.det), "determinant",
-          shape=_NUMBER, cost=decomposition, latex=r"\det",
+          shape=_NUMBER, cost=decomposition,
           places="(n,n)->()"),
     entry("inv", _of_each(np.linalg.inv, singular=True), "inverse matrix", **_MATRIX,
           aliases=("inverse",), places="(n,n)->(n,n)"),
@@ -291,8 +289,7 @@ ARRAYS = (
     entry("eigvalsh", _of_each(np.linalg.eigvalsh),  # its lower triangle is read
           "eigenvalues of a symmetric matrix, ascending",
           shape=square(lambda n: (n,)), cost=decomposition, aliases=("eigvals",),
-          places="(N,N)->(N)",
-          degree=LINEAR),
+          places="(N,N)->(N)"),
     entry("eigvecsh", _of_each(_eigenvectors),
           "unit eigenvectors of a symmetric matrix as columns, in the order of eigvalsh; the "
           "largest element of each is positive", shape=square(lambda n: (n, n)),
@@ -300,7 +297,7 @@ ARRAYS = (
     entry("svdvals", _of_each(lambda m: np.linalg.svd(m, compute_uv=False)),
           "singular values, descending", cost=decomposition,
           shape=of_matrices(lambda of: (*of[:-2], min(of[-2:]))), places="(m,n)->(K)",
-          aliases=("singular_values",), degree=LINEAR),
+          aliases=("singular_values",)),
     entry("pinv", _of_each(np.linalg.pinv), "pseudo-inverse (Moore-Penrose)",
           shape=of_matrices(transpose), cost=decomposition, places="(m,n)->(n,m)"),
 )  # fmt: skip

@@ -14,7 +14,6 @@ import numpy as np
 
 from dropcheck.vocabulary.function import (
     AXIS,
-    LINEAR,
     OVER_ALL,
     Array,
     Function,
@@ -24,7 +23,6 @@ from dropcheck.vocabulary.function import (
     axes_of,
     entry,
     option,
-    scaling,
     single_axis,
     sorting,
     spoil,
@@ -241,29 +239,25 @@ def _along(*facts: Any, several: bool = False, **more: Any) -> Function:
     return entry(*facts, **{**facts_along, "places": "(N)->(N)", **more})
 
 
-SUM = _over("sum", _sum, "sum", takes_truth=True,
-            carries_size=True, does="sums")  # fmt: skip
-MEAN = _over("mean", _mean, "mean", takes_truth=True,
-             carries_size=True, does="sums")  # fmt: skip
+SUM = _over("sum", _sum, "sum", takes_truth=True, does="sums")  # fmt: skip
+MEAN = _over("mean", _mean, "mean", takes_truth=True, does="sums")  # fmt: skip
 _DDOF = (option("ddof", 0.0),)
 
 VAR = _over("var", _var,
             "variance: squared distances from the mean, over n − ddof, which is n by " "default",
-            more=_DDOF, degree=scaling(2.0))  # fmt: skip
+            more=_DDOF)  # fmt: skip
 STD = _over("std", lambda x, **over: np.sqrt(_var(x, **over)),
-      "square root of var, over n − ddof likewise", more=_DDOF, degree=LINEAR)  # fmt: skip
+      "square root of var, over n − ddof likewise", more=_DDOF)  # fmt: skip
 NORM = _over("norm", _norm,
       "norm of order ord of the elements; of a matrix with ord, name the axis",
       more=(option("ord", 2.0),),
-      carries_size=True, latex=(r"\lVert ", r" \rVert"),
-      degree=lambda options: None if options.get("ord") == 0 else 1.0,  # of order 0 it counts
       )  # fmt: skip
 PAIRWISE = {"max": "maximum", "min": "minimum"}
 """Functions of the elements of an array, and the functions of several numbers that do the same."""
-MAX = _over("max", partial(_over_axes, np.max), "largest", empty=False,
-            latex=r"\max", aliases=("amax",), degree=LINEAR, does="ranks")  # fmt: skip
-MIN = _over("min", partial(_over_axes, np.min), "smallest", empty=False,
-            latex=r"\min", aliases=("amin",), degree=LINEAR, does="ranks")  # fmt: skip
+MAX = _over("max", partial(_over_axes, np.max), "largest", empty=False, aliases=("amax",),
+            does="ranks")  # fmt: skip
+MIN = _over("min", partial(_over_axes, np.min), "smallest", empty=False, aliases=("amin",),
+            does="ranks")  # fmt: skip
 
 _RUNNING_SUM = partial(_running, np.add)
 ARRAYS = (
@@ -282,19 +276,18 @@ ARRAYS = (
           empty=False, places="(N)->()"),
     _over("logsumexp", _logsumexp, "log of the sum of exponentials"),
     _over("median", partial(_quantile, u=0.5), "the middle element, or the mean of the middle two",
-          empty=False, cost=sorting, degree=LINEAR, does="ranks"),
+          empty=False, cost=sorting, does="ranks"),
     _over("quantile", _quantile,
           "quantile at level u, or at each of a list, interpolated between neighbours",
           more=(option("u"),), shape=_quantile_shape, cost=sorting, does="ranks"),
     _along("sort", _sort, "in ascending order", cost=sorting, places="(n)->(N)",
-           does="ranks", degree=LINEAR),
+           does="ranks"),
     _along("argsort", _argsort, "the indices that sort, from 0, ties in order",
            cost=sorting),
     _along("cumsum", _RUNNING_SUM, "running sum",
-           does="sums", carries_size=True),
+           does="sums"),
     _along("cumprod", partial(_running, np.multiply), "running product"),
-    _along("cummax", partial(_running, np.maximum), "running maximum",
-           degree=LINEAR),
+    _along("cummax", partial(_running, np.maximum), "running maximum"),
     entry("diff", _diff, "differences of neighbours", parameters=(*X, AXIS),
           shape=_diff_shape, does="adds", places="(N)->(M)"),
     _along("softmax", _softmax, "exponentials, divided by their sum",

@@ -163,27 +163,27 @@ def _truth(name: str, kernel: Kernel, summary: str, **more: Any) -> Function:
 
 
 _UFUNCS = {
-    "==": (np.equal, "="), "!=": (np.not_equal, r"\neq"), "<": (np.less, "<"),
-    "<=": (np.less_equal, r"\leq"), ">": (np.greater, ">"), ">=": (np.greater_equal, r"\geq"),
+    "==": np.equal, "!=": np.not_equal, "<": np.less, "<=": np.less_equal, ">": np.greater,
+    ">=": np.greater_equal,
 }  # fmt: skip
 COMPARISONS = {
-    sign: _truth(sign, partial(_compare, how=how), f"1 where a {sign} b, else 0", latex=latex,
+    sign: _truth(sign, partial(_compare, how=how), f"1 where a {sign} b, else 0",
                  parameters=PAIR, cost=cheap, written=f"a {sign} b")
-    for sign, (how, latex) in _UFUNCS.items()
+    for sign, how in _UFUNCS.items()
 }  # fmt: skip
 NOT_EQUAL = COMPARISONS["!="]
 
 
 AND = _truth(
     "and", _and, "whether both are true", parameters=PAIR, cost=cheap, takes_truth=True,
-    latex=r"\land", written="a and b",
+    written="a and b",
 )  # fmt: skip
 OR = _truth(
     "or", _or, "whether either is true", parameters=PAIR, cost=cheap, takes_truth=True,
-    latex=r"\lor", written="a or b",
+    written="a or b",
 )  # fmt: skip
 NOT = _truth(
-    "not", _not, "whether it is false", cost=cheap, takes_truth=True, latex=r"\lnot",
+    "not", _not, "whether it is false", cost=cheap, takes_truth=True,
     written="not x",
 )  # fmt: skip
 
