@@ -133,7 +133,7 @@ def of_array(array: NDArray[Any] | None) -> Known:
     infinite = number and not (math.isfinite(low) and math.isfinite(high))
     return Known(
         hull=Hull(low, high) if number else EVERYWHERE,
-        number=SURE if number else GENERIC,
+        number=SURE if number else NEVER,
         finite=GENERIC if infinite else SURE,
         nonzero=SURE if array.all() else NEVER,
         smooth=ANALYTIC,

@@ -6,6 +6,7 @@ import itertools
 import math
 import random
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from dropcheck.analysis.enumeration import outcomes_of
 from dropcheck.analysis.support import ends_of, may_be_undefined, of_function, takes_all_numbers
 from dropcheck.errors import DropcheckError
 from dropcheck.known.sure import ANALYTIC, GENERIC, NEVER, SURE, Known
-from dropcheck.vocabulary.function import Array
+from dropcheck.vocabulary.function import PAIR, Array, entry
 from dropcheck.vocabulary.functions import FUNCTIONS_OF_ARRAYS, FUNCTIONS_OF_NUMBERS, SIGNS
 from dropcheck.vocabulary.hulls import Hull
 from dropcheck.vocabulary.laws import LAWS
@@ -190,8 +191,19 @@ def test_functions_are_defined_where_they_say(name: str) -> None:
     assert answers or name in ("comb", "factorial")
 
 
+def test_a_kernel_says_by_nan_where_it_has_no_value() -> None:
+    """As one does that checks an argument: a negative width has no loss."""
+    known = [Known(Hull(-5.0, 5.0), smooth=ANALYTIC), Known(Hull(-1e-9, 1.0), smooth=ANALYTIC)]
+    for otherwise, defined in ((np.nan, False), (0.0, True)):
+        kernel = partial(
+            lambda x, d, other: np.where(d >= 0, np.abs(x) * d, other), other=otherwise
+        )
+        loss = entry("loss", kernel, "an absolute loss", parameters=PAIR)
+        assert (of_function(loss, kernel, known).defined > NEVER) is defined
+
+
 @pytest.mark.parametrize("name", sorted(name for name, law in LAWS.items() if callable(law.ends)))
-def testends_of_laws_are_outermost_at_corners(name: str) -> None:
+def test_ends_of_laws_are_outermost_at_corners(name: str) -> None:
     law = LAWS[name]
     ends = law.ends
     if any(parameter.axes for parameter in law.parameters) or not callable(ends):

@@ -256,6 +256,7 @@ def test_checks_of_fixed_and_of_random_arguments_agree(
         for other in (-1.0, 0.0, 0.5, 2.0, 1e17, math.nan, math.inf):
             bad = as_arrays((*arguments[:index], other, *arguments[index + 1 :]))
             random = [np.concatenate(pair, axis=-1) for pair in zip(good, bad, strict=True)]
-            assert argument_problem(LAWS[name].parameters, random) == argument_problem(
-                LAWS[name].parameters, bad
-            )
+            problem = argument_problem(LAWS[name].parameters, bad)
+            if problem is not None and "begin within" in problem:
+                problem = None  # few random intervals are so far out, and they may be drawn
+            assert argument_problem(LAWS[name].parameters, random) == problem
