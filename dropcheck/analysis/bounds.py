@@ -322,13 +322,15 @@ def _least(value: Value, lowest: Lowest, depth: int = 4) -> Product | None:
     if function in (SUM, MEAN) and inputs[0].computed_by(MULTIPLY, POWER):
         array, again = inputs[0].inputs
         squares = again is array or (inputs[0].function is POWER and again.known == 2)
+        if not squares:
+            return None
         length = Length.of(value, array)
-    else:
-        squares = function in (MATMUL, DOT) and inputs[0] is inputs[1]
-        squares = squares and len(inputs[0].shape) == 1
+    elif function in (MATMUL, DOT) and inputs[0] is inputs[1] and len(inputs[0].shape) == 1:
         length = Length(inputs[0], (0,), keepdims=False)
-    share = length.count if squares and function is MEAN else 1
-    return (factor / share, ((length, 2.0),)) if squares else None
+    else:
+        return None
+    share = length.count if function is MEAN else 1
+    return factor / share, ((length, 2.0),)
 
 
 def _raised(found: Product, exponent: float, factor: float) -> Product:

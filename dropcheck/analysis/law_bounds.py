@@ -190,6 +190,8 @@ def alignment_of(value: Value, below: Sequence[Alignment]) -> Alignment:
         return (None,) * rank
     options = {name: thawed(option) for name, option in value.options}
     axes = normalise_axes(options.get("axis"), one.shape)
+    if np.ndim(options.get("u", 0.0)):  # the levels are an axis of their own
+        return (None,) * rank
     kept = [None if axis in axes else below[0][axis] for axis in range(len(one.shape))]
     if rank < len(kept):
         kept = [origins for axis, origins in enumerate(kept) if axis not in axes]

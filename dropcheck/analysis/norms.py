@@ -594,7 +594,7 @@ def _sum_log_size(use: Quantity, p: float) -> float:
     """If neither part is negative, log(a + b) lies between log a and log b, or log 2 above."""
     a, b = use.below
     if _rest_of_share(use):
-        return b.log_size(p)
+        return _share_log_size(b, p)
     if use.value.operation != "+" or min(a.hull.low, b.hull.low) < 0:
         return INF
     return math.log(2.0) + combined([a.log_size(p), b.log_size(p)], p)
@@ -1172,17 +1172,34 @@ def _steepness(use: Quantity) -> tuple[Quantity, float] | None:
     return x, steepness(use.value.operation, use.value.options, arguments, x.hull.low, x.hull.high)
 
 
-def _by_slope_size(use: Quantity, p: float) -> float:
-    """|f(x)| <= |f(c)| + slope · |x - c|, for the number c of the hull that is nearest to 0."""
-    found = _steepness(use) if p >= 1 else None
+def _growth(use: Quantity) -> tuple[Quantity, float, float] | None:
+    """The x, a and b with |f(x)| <= a + b |x|; None if none are known.
+
+    By |f(x)| <= |f(c)| + slope · |x - c|, for the number c of the hull that is nearest to 0.
+    """
+    found = _steepness(use)
     if found is None or found[1] == INF:
-        return INF
+        return None
     x, slope = found
     c = x.hull.nearest(0.0)
     inputs = [np.array([c]) if one is x else one.fixed for one in use.below]
     kernel = use.value.function.kernel
     at_c = float(np.max(np.abs(kernel(*inputs, **use.options))))
-    return at_c + times(slope, x.size(p) + abs(c))
+    return x, at_c + times(slope, abs(c)), slope
+
+
+def _by_slope_size(use: Quantity, p: float) -> float:
+    found = _growth(use) if p >= 1 else None
+    return INF if found is None else found[1] + times(found[2], found[0].size(p))
+
+
+def _by_slope_log_moment(use: Quantity, t: float) -> float:
+    """exp(t f) is at most exp(|t| a) · (exp(t b x) + exp(-t b x))."""
+    found = _growth(use)
+    if found is None:
+        return INF
+    x, a, b = found
+    return abs(t) * a + log_sum([x.log_moment(t * b), x.log_moment(-t * b)])
 
 
 def _by_slope_spread(use: Quantity, p: float) -> float:
@@ -1232,6 +1249,11 @@ def _picked(first: int, smooth: bool) -> Rules:
         return log_sum(one.log_moment(t) for one in use.below[first:])
 
     return Rules(size, spread, log_moment, of_any_order=True)
+
+
+def _from_to_size(use: Quantity, p: float) -> float:
+    """Of numbers between two others, which may be 0 between them."""
+    return combined((one.size(p) for one in use.below), p) if p > 0 else INF
 
 
 def _moved(gaps: bool = False) -> Rules:
@@ -1351,10 +1373,11 @@ _SHARE = Rules(_share_size, _by_slope_spread, log_size=_share_log_size)
 _TOTAL = Rules(_total_size, _total_spread, _total_log_moment)
 _RANKED = Rules(_ranked_size, _ranked_spread, _ranked_log_moment)
 _BOTH_WAYS = Rules(_both_ways_size, _by_slope_spread)
+_FROM_TO = Rules(_from_to_size, _picked(0, smooth=True).spread, _picked(0, smooth=True).log_moment)
 _WHOLE = Rules(_whole_size, log_moment=_whole_log_moment)
 _SMALLER, _CHOSEN, _GAPS = _picked(0, smooth=True), _picked(1, smooth=False), _moved(gaps=True)
 _MOVED, _EIGENVALUES, _DEVIATION = _moved(), Rules(_eigenvalue_size), Rules(_deviation_size)
-_BY_SLOPE = Rules(_by_slope_size, _by_slope_spread)
+_BY_SLOPE = Rules(_by_slope_size, _by_slope_spread, _by_slope_log_moment)
 _product = partial(Rules, _product_size, of_any_order=True)
 _PRODUCTS = Rules(_products_size, _products_spread)
 _ALL_PRODUCT = Rules(_all_product_size)
@@ -1370,7 +1393,7 @@ _RULES = {
     "/": _product(_quotient_spread, _product_log_moment),
     "negative": _product(lambda use, p: use.below[0].spread(p),
                          lambda use, t: use.below[0].log_moment(-t)),
-    "abs": _product(_by_slope_spread), "sqrt": _product(_by_slope_spread),
+    "abs": _product(_by_slope_spread, _by_slope_log_moment), "sqrt": _product(_by_slope_spread),
     "cbrt": _product(_by_slope_spread), "outer": _product(), "kron": _product(),
     "**": Rules(_power_size, _by_slope_spread, of_any_order=True),
     "prod": _ALL_PRODUCT, "cumprod": _ALL_PRODUCT, "matmul": _PRODUCTS, "dot": _PRODUCTS,
@@ -1382,7 +1405,7 @@ _RULES = {
     "lgamma": Rules(_log_gamma_size), "xlogy": Rules(_times_logarithm_size),
     "arcsinh": Rules(lambda use, p: use.below[0].size(p) if p > 0 else INF),
     "floor": _WHOLE, "ceil": _WHOLE, "round": _WHOLE, "//": _WHOLE,
-    "minimum": _SMALLER, "maximum": _SMALLER, "clip": _SMALLER, "linspace": _SMALLER,
+    "minimum": _SMALLER, "maximum": _SMALLER, "clip": _SMALLER, "linspace": _FROM_TO,
     "conditional": _CHOSEN, "where": _CHOSEN, "take": Rules(_taken_size, _taken_spread),
     "tril": _GAPS, "triu": _GAPS, "diag": _GAPS, "full": _MOVED,
     "logsumexp": _RANKED, "cummax": _RANKED,

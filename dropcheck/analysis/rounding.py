@@ -236,7 +236,8 @@ def computed_again(
 ) -> dict[int, Array]:
     """The moved arrays of some values by id, in order, from those as computed.
 
-    A fixed value may be given as one number in place of an array of equal ones.
+    What is made of random values that are not among them is given, as draws are. A fixed value may
+    be given as one number in place of an array of equal ones.
     """
     again, known = Moved(seed, draws, surely=seed % 2 == 0), dict[int, Array]()
     fixed: dict[int, Array] = {}
@@ -249,7 +250,8 @@ def computed_again(
 
     for value in values:
         array = array_of(value)
-        if value.kind == Kind.COMPUTED and value.inputs:
+        made = all(id(one) in known for one in value.inputs if one.random)
+        if value.kind == Kind.COMPUTED and value.inputs and made:
             inputs, moved = [[*map(one, value.inputs)] for one in (array_of, moved_of)]
             array = again.result(value.function, worker(value), inputs, moved, array)
         elif value.random:

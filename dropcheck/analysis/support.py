@@ -177,12 +177,19 @@ def _picked(_value: Value, x: Known) -> Known:
 
 def _finite(_value: Value, x: Any, hull: Hull = EVERYWHERE) -> Known:
     """A quantity that is finite if the argument is, and may be 0."""
-    return _within(replace(x - _other(x), smooth=ROUGH, nonzero=NEVER), hull)
+    return _within(replace(x - _other(x), smooth=ROUGH, nonzero=NEVER, whole=False), hull)
 
 
 def _between(_value: Value, x: Any) -> Known:
     """A number between two elements."""
     return replace(_within((x + _other(x)) / 2.0, x.hull), smooth=ROUGH)
+
+
+def _from_to(a: Known, b: Known) -> Known:
+    """Numbers from a to b, which may be 0 between them."""
+    both = sure.joined(a, b)
+    nonzero = NEVER if both.low <= 0 <= both.high else SURE
+    return replace(both, smooth=ROUGH, nonzero=nonzero, whole=False)
 
 
 def _place(x: Known, count: float) -> Known:
@@ -317,7 +324,7 @@ _ARRAYS: dict[str, Callable[..., Any]] = {
     "take": _taken,
     **dict.fromkeys(("one_hot", "bincount"), _indexed),
     **dict.fromkeys(("tril", "triu", "diag"), lambda _, x: sure.joined(x, _ZERO)),
-    "linspace": lambda _, a, b: replace(sure.joined(a, b), smooth=ROUGH),
+    "linspace": lambda _, a, b: _from_to(a, b),
     **dict.fromkeys(("comb", "factorial"), _ways),
     **dict.fromkeys(("density", "logdensity", "cdf", "survival", "quantile_of"), _of_law),
 }

@@ -151,7 +151,8 @@ def _deciding(run: CaseRun, compiled: Compiled, plan: DrawPlan, tally: Tally) ->
     ) -> tuple[Interval, Verdict]:
         place = next(places)
         direction = plan.directions[place]
-        seen = seen_variance(rows @ direction.weights, tally.block_units)
+        with np.errstate(all="ignore"):  # blocks and weights may be as large as float64 holds
+            seen = seen_variance(rows @ direction.weights, tally.block_units)
         as_seen = replace(direction, spread=LimitSpread(guess=seen))
         direction = as_seen if by_limit else direction
         clipped = tally.clipped[place] if tally.program.clips else None

@@ -198,7 +198,7 @@ def empirical_bernstein(draws: float, variance: Any, width: Any, alpha: float) -
         width: of an interval that holds every draw.
         alpha: the chance.
 
-    >>> round(empirical_bernstein(1001, 0.09, 1.0, 0.05), 6)
+    >>> round(float(empirical_bernstein(1001, 0.09, 1.0, 0.05)), 6)
     0.034363
     """
     if draws < 2:

@@ -341,6 +341,10 @@ def tail_error(integrand: Integrand, low: float, high: float, chance: float) -> 
     return best
 
 
+# What is larger where draws are usual may overflow further out, though it hardly grows.
+_FAR_FROM_OVERFLOW = 1e150
+
+
 def diverges(law: Law, arguments: tuple[Any, ...], integrand: Integrand) -> bool:
     """Whether g >= 0 has no mean, as its parts in a tail or near 0 do not fall.
 
@@ -349,7 +353,7 @@ def diverges(law: Law, arguments: tuple[Any, ...], integrand: Integrand) -> bool
     than a millionth, unless g has no mean of an order above 1 + 1e-8. Some means that do not exist
     are not seen, such as that of 1 / (x |log x|).
     """
-    share = np.exp2(-np.array([100.0, 300.0, 900.0]))
+    share = np.exp2(-np.array([10.0, 100.0, 300.0, 900.0]))
     with np.errstate(all="ignore"):
         low, high = law.support(*arguments)
         cells = [
@@ -369,7 +373,10 @@ def diverges(law: Law, arguments: tuple[Any, ...], integrand: Integrand) -> bool
             if one is None or other is None:
                 continue
             draw = near_cells(np.minimum(one, other), np.maximum(one, other))
-            parts = np.minimum(integrand.enclosed(draw).low * chances, np.finfo(np.float64).max)
+            sizes = integrand.enclosed(draw).low
+            if sizes[0] > _FAR_FROM_OVERFLOW and not np.isfinite(sizes).all():
+                continue  # it overflows where a mean exists
+            parts = np.minimum(sizes * chances, np.finfo(np.float64).max)[1:]
             falls = np.log(parts[:-1] / parts[1:])
             if parts[0] > 0 and (falls <= 1e-6).all():
                 return True

@@ -205,7 +205,8 @@ def _check_claim(claim: Claim, cases: Sequence[Case], graphs: CaseGraphs) -> Che
                 break
         else:
             notes.update(dict.fromkeys(lowered.notes))
-            aside = aside or note_on_within(claim, statement, lowered.operands)
+            if case is cases[0]:
+                aside = note_on_within(claim, statement, lowered.operands)
     return Checked(
         problems=tuple(
             _named(problem, claim, where, len(cases)) for problem, where in cases_by_problem.items()

@@ -194,7 +194,7 @@ def said_of(word: Word) -> dict[str, str]:
 
     >>> for label, text in said_of(words_called("exponential")[0]).items():
     ...     print(f"{label}: {text}")
-    is: waiting time whose mean is scale, the inverse of its rate
+    is: waiting time; scale is its mean, the inverse of a rate
     arguments: scale >= 0
     example: x ~ exponential(2)
     values: any number from 0

@@ -55,11 +55,14 @@ class Watch:
         if result is None or other is None:
             held = [one if one.dtype == np.bool_ else np.clip(one, -FAR, FAR) for one in moved]
             result, other = draw.twice(inputs, held)
-            other = np.where(np.abs(number(other)) > FAR / 2, np.copysign(np.inf, other), other)
+        far = np.abs(number(other)) > FAR / 2
         if step.value.law is None or step.value.law.discrete:
             other = self.rule.given(other)
         else:
             other = self.rule.drawn(other, step.target)
+        if far.any():  # they may as well overflow
+            infinite = far & np.isfinite(number(result))
+            other = np.where(infinite, np.copysign(np.inf, number(other)), other)
         return self._kept(step, result, other)
 
     def _inputs(self, step: Step, inputs: list[Array]) -> list[Array]:

@@ -241,7 +241,7 @@ def cell_of(*ends: tuple[float, float]) -> list[Enclosure]:
         ("clip", [(2, 3), (0, 0), (1, 1)], 1, 1, True),
         ("leaky_relu", [(-2, -1), (0.1, 0.1)], -0.2, -0.1, True),
         ("leaky_relu", [(1, 2), (0.1, 0.1)], 1, 2, True),
-        ("leaky_relu", [(-1, 2), (0.1, 0.1)], -1, 2, False),
+        ("leaky_relu", [(-1, 2), (0.1, 0.1)], -0.1, 2, False),
         ("where", [(1, 1), (2, 3), (5, 7)], 2, 3, True),
         ("where", [(0, 0), (2, 3), (5, 7)], 5, 7, True),
         ("where", [(0, 1), (2, 3), (5, 7)], 2, 7, False),
