@@ -502,11 +502,10 @@ def _times(length: Value | None, power: float, rest: Value) -> Value:
 def _products(values: Sequence[Value], operands: Sequence[Value]) -> dict[int, tuple[Value, Value]]:
     """The products of such a matrix and a vector, by their ids, each with both.
 
-    The matrix has no other use. Nothing is returned if
-    all vectors are polynomials in a few draws, whose moments are known without replacements, unless
-    all functions above the products that are no polynomials pass lengths on, as relu does, or
-    something is divided. Nothing is returned either if a divisor depends on such a matrix: there
-    are better bounds for such quotients.
+    The matrix has no other use. Nothing is returned if all vectors are polynomials in a few draws,
+    whose moments are known without replacements, unless all functions above the products that are
+    no polynomials pass lengths on, as relu does, or something is divided. Nothing is returned
+    either if a divisor depends on such a matrix: there are better bounds for such quotients.
     """
     factors = [(one, sides) for one in values if (sides := _factors(one)) is not None]
     takers = takers_of(values, operands) if factors else Counter()
@@ -515,6 +514,8 @@ def _products(values: Sequence[Value], operands: Sequence[Value]) -> dict[int, t
         product = _product_of(one, sides, takers)
         if product is not None:
             products[id(one)] = product
+    if not products:
+        return products
     before = _not_polynomial(ordered([vector for _, vector in products.values()]))
     bent = before or _not_polynomial(values)
     passed = bent and all(degree_of(one.function, dict(one.options)) is not None for one in bent)

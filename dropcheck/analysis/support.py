@@ -343,7 +343,8 @@ def _of_function(value: Value, below: Facts) -> Known:
     if len(below) == 2 and value.inputs[0] is value.inputs[1]:
         inputs = [below[0], below[0]]
     if value.operation in _ARRAYS:
-        return _ARRAYS[value.operation](value, *inputs)  # type: ignore[no-any-return]
+        known: Known = _ARRAYS[value.operation](value, *inputs)
+        return known
     numbers = value.function.by_element or not any(one.shape for one in value.inputs)
     return of_function(value.function, kernel_of(value), inputs, numbers)
 
