@@ -312,7 +312,7 @@ _ARRAYS: dict[str, Callable[..., Any]] = {
     ),
     **dict.fromkeys(("outer", "kron"), lambda _, a, b: a * _other(b)),
     "trace": lambda v, x: _total(x, float(v.inputs[0].shape[-1])),
-    "det": lambda _, x: _within(x - _other(x), EVERYWHERE),
+    "det": lambda _, x: replace(_within(x - _other(x), EVERYWHERE), whole=False),  # it is rounded
     "inv": _ratio,
     "solve": _ratio,
     "qr_q": lambda v, x: _finite(v, _ratio(v, x), Hull(-1.0, 1.0)),
