@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import dropcheck
 
@@ -102,6 +103,15 @@ def test_every_dependency_has_its_reason_beside_it() -> None:
     for requirement in needed:
         [line] = [line for line in text.splitlines() if f'"{requirement}",' in line]
         assert line.partition(f'"{requirement}",')[2].strip().startswith("# "), requirement
+
+
+def test_the_lowest_python_and_libraries_are_tried_on_every_system() -> None:
+    text = (TOP / ".github/workflows/test.yml").read_text(encoding="utf-8")
+    matrix = yaml.safe_load(text)["jobs"]["tests"]["strategy"]["matrix"]
+    project = tomllib.loads((TOP / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert {one.split("-")[0] for one in matrix["os"]} == {"ubuntu", "macos", "windows"}
+    lowest = {"python-version": project["requires-python"].removeprefix(">=")}
+    assert lowest | {"resolution": "lowest-direct"} in matrix["include"]
 
 
 def test_shipped_claims_run_from_an_empty_folder(unpacked: Path, tmp_path: Path) -> None:
