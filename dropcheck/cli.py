@@ -334,8 +334,7 @@ def mutate(given: Given) -> ExitCode:
     A claim that no error makes false says nothing. The exit code is 1 where a false mutant survives
     or a claim cannot fail or is itself refuted, and 4 where a claim or a mutant is undecided.
     """
-    from dropcheck.claims.select import select_claims
-    from dropcheck.language.check import check_registry
+    from dropcheck.language.check import choose
     from dropcheck.language.compile import CaseGraphs
     from dropcheck.mutation import ClaimResult, MutationRun, mutate_claims
     from dropcheck.report.progress import progress
@@ -344,9 +343,8 @@ def mutate(given: Given) -> ExitCode:
     settings = given.settings()
     graphs = CaseGraphs(settings.max_memory, forget=False)  # a claim is judged with each mutant
     registry = _registry(given)
-    if errors := check_registry(registry, graphs).problems:
-        raise DropcheckError(in_file_order(errors))
-    chosen = select_claims(registry, given.patterns, given.tags)
+    cases = choose(registry, graphs, given.patterns, given.tags).cases
+    chosen = tuple({case.claim.id: case.claim for case in cases}.values())
     started, interrupted = time.perf_counter(), False
     done: list[ClaimResult] = []
     try:
@@ -702,7 +700,7 @@ def _expanded(files: Iterable[str]) -> list[str]:
 
 
 def _chosen(given: Given, memory: int) -> Chosen:
-    """The selected cases, after a check of the whole registry."""
+    """The selected cases, once their claims are checked."""
     from dropcheck.claims.select import select_claims
 
     registry = _registry(given)

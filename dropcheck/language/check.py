@@ -121,7 +121,7 @@ def choose(
     tags: Sequence[str] = (),
     overrides: Mapping[str, str] | None = None,
 ) -> Chosen:
-    """The selected cases, after a check of the whole registry.
+    """The selected cases, once their claims are checked; other claims' texts are not looked at.
 
     Args:
         registry: the claims.
@@ -131,25 +131,36 @@ def choose(
         overrides: as for `select`.
 
     Raises:
-        DropcheckError: for every error of the registry, or of the values given for parameters.
+        DropcheckError: for every error of these claims, or of the values given for parameters.
         NothingSelected: no claim has such an id and such a tag.
     """
-    checked = check_registry(registry, graphs)
-    cases: tuple[Case, ...] = ()
-    if not checked.problems:
-        cases = select(registry, patterns, tags, overrides)
-    if overrides or len({case.claim.id for case in cases}) < len(registry.claims):
-        own = check_cases([_located(case, overrides or {}) for case in cases], graphs, registry)
-        of_code = [note for note in registry.notes if note.location is None]
-        problems = checked.problems or _of_values(own.problems, overrides or {})
-        checked = dataclasses.replace(own, problems=problems, notes=(*of_code, *own.notes))
+    cases = select(registry, patterns, tags, overrides)
+    checked = check_cases([_located(case, overrides or {}) for case in cases], graphs, registry)
     if checked.problems:
-        raise DropcheckError(in_file_order(checked.problems))
+        written = check_cases(select(registry, patterns, tags)) if overrides else checked
+        raise DropcheckError(
+            in_file_order(written.problems or _of_values(checked.problems, overrides or {}))
+        )
+    whole = not overrides and len({case.claim.id for case in cases}) == len(registry.claims)
+    of_file = [note for note in registry.notes if whole or note.location is None]
+    beside = dict.fromkeys(note for case in cases for note in _wrong_beside(case, graphs))
+    notes = in_file_order((*checked.notes, *of_file, *beside))
     cases = tuple(case for case in cases if case.key not in checked.unfit)  # by number format
     if not cases:
-        raise DropcheckError(checked.notes)
+        raise DropcheckError(notes)
     graphs.keep_only(cases)
-    return Chosen(registry=registry, cases=cases, notes=in_file_order(checked.notes), graphs=graphs)
+    return Chosen(registry=registry, cases=cases, notes=notes, graphs=graphs)
+
+
+def _wrong_beside(case: Case, graphs: CaseGraphs) -> Iterator[Problem]:
+    """A note on each statement that has an error and would share the draws of a case."""
+    parsed = graphs.parsed(case.claim)
+    shared = graphs.checked(case).beside if parsed.beside else ()
+    for place, (stated, own) in enumerate(zip(parsed.stated, parsed.sharing, strict=True)):
+        if parsed.beside[place] is None or (own and shared and shared[place] is None):
+            message = f"{stated.id!r} has an error, and does not run"
+            at = stated.statement.locate(0, 0)
+            yield Problem(message, at, "dropcheck check tells every error of a file")
 
 
 def _located(case: Case, overrides: Mapping[str, str]) -> Case:
@@ -299,39 +310,41 @@ def _named(problem: Problem, claim: Claim, where: Sequence[Case], cases: int) ->
     return dataclasses.replace(problem, message=f"{problem.message} ({named}{more})")
 
 
-def _unused(claims: Iterable[Claim], others: Iterable[Claim], graphs: CaseGraphs) -> Checked:
+def _unused(claims: Sequence[Claim], others: Iterable[Claim], graphs: CaseGraphs) -> Checked:
     """Notes on the parameters and names of models of some claims that no claim uses.
 
-    A name may be used by one claim only, if claims share a model, or statements their parameters.
+    A name may be used by one claim only, if claims share a model, or statements their parameters:
+    so other claims are read too, where these leave a name unused.
     """
     used: set[Location] = set()
     unused: dict[Location, Problem] = {}
-    listed = {id(claim): claim for claim in claims}
-    for claim in {**listed, **{id(one): one for one in others}}.values():
+    listed = {id(claim) for claim in claims}
+    for claim in (*claims, *(one for one in others if id(one) not in listed)):
+        own = id(claim) in listed
+        if not (own or unused.keys() - used):
+            break
         try:
             parsed = graphs.parsed(claim)
         except DropcheckError:
             continue
         names = used_names(parsed)
-        places = [
-            (name, claim.parameter_locations.get(name, claim.location), True)
-            for name in claim.parameter_names
-        ]
-        lines = lines_of(parsed.model)
-        places += [(one.name, one.at.location, False) for line in lines for one in line.names]
-        for name, place, parameter in places:
+        for name in claim.parameter_names:
+            place = claim.parameter_locations.get(name, claim.location)
             if name in names:
                 used.add(place)
-            elif id(claim) in listed and parameter:
+            elif own:
                 from dropcheck.claims.claimsfile import ClaimKeys  # imported late: it is pydantic
 
                 hint = slip_of(name, ClaimKeys.model_fields)
                 hint = hint or "take it out, or use it in 'model' or 'claim'"
                 message = f"the parameter {name!r} of {claim.entry} is not used"
                 unused[place] = Problem(message, place, hint)
-            elif id(claim) in listed:
-                hint = "take it out, or use it in 'claim'"
-                unused[place] = Problem(f"the model's {name!r} is not used", place, hint)
+        for one in (name for line in lines_of(parsed.model) for name in line.names):
+            if one.name in names:
+                used.add(one.at.location)
+            elif own:
+                place, hint = one.at.location, "take it out, or use it in 'claim'"
+                unused[place] = Problem(f"the model's {one.name!r} is not used", place, hint)
     return Checked(notes=tuple(note for place, note in unused.items() if place not in used))
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TypeVar
 
-from dropcheck.claims.registry import DTYPE, Case, Claim, SourceText
+from dropcheck.claims.registry import DTYPE, Case, Claim, SourceText, Stated
 from dropcheck.claims.values import NUMBER_FORMATS, parameter_text
 from dropcheck.errors import About, DropcheckError, Location, Problem, stop_at_most
 from dropcheck.language.graph import LawClaim, Value
@@ -62,6 +62,11 @@ class ParsedClaim:
     # parsed on first use: each parameter's name, and each parameter value that is a law
     _names: dict[str, Name] = field(default_factory=dict, repr=False, compare=False)
     _laws: dict[tuple[str, str], Call] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def stated(self) -> tuple[Stated, ...]:
+        """All statements of the claim if it has several."""
+        return () if self.claim.family is None else self.claim.family.statements
 
     @property
     def single(self) -> bool:

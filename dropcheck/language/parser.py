@@ -11,8 +11,9 @@ import math
 import re
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import TypeVar
 
@@ -77,6 +78,7 @@ from dropcheck.vocabulary.operators import (
 LONGEST_EXPRESSION = 20_000  # characters
 LONGEST_MODEL = 400_000
 DEEPEST_BRACKETS = 60
+DEEPEST_LOOPS = 8  # loops within one another
 
 _CLOSES = {")": "(", "]": "[", "}": "{"}
 _BRACKET = re.compile(r"[()\[\]{}]")
@@ -171,19 +173,14 @@ def logical_lines(lines: list[str]) -> list[tuple[int, list[str]]]:
     return groups
 
 
-def syntax_error(
-    source: SourceText, first: int, lines: list[str], error: SyntaxError
-) -> DropcheckError:
-    """Python's syntax error as an error of ours, at its place in the file.
-
-    Line number `first` of the source was the second line of the parsed text.
-    """
+def syntax_error(source: SourceText, lines: list[str], error: SyntaxError) -> DropcheckError:
+    """Python's syntax error as an error of ours, at its place; the text has a line before these."""
     line = (error.lineno or 2) - 2
     column = (error.offset or 1) - 1
     if line >= len(lines):  # the text ends too early
         line, column = len(lines) - 1, len(lines[-1].rstrip())
     line = max(line, 0)
-    at = Position(source, first + line, min(max(column, 0), len(lines[line])))
+    at = Position(source, line, min(max(column, 0), len(lines[line])))
     detail = error.msg or ""
     if "positional argument follows" in detail:
         return at.error(
@@ -191,11 +188,11 @@ def syntax_error(
         )
     if "digits" in detail:  # of a whole number with thousands of them
         digits = re.search(r"\d[\d_]{308,}", lines[line])
-        place = at if digits is None else Position(source, first + line, digits.start())
+        place = at if digits is None else Position(source, line, digits.start())
         return place.error("this number is too large for a float64", "the largest is about 1.8e308")
     if "'else'" in detail:
         return at.error("'if' lacks its 'else'", "write 'a if condition else b'")
-    known = likely(LIKELY, source, first + line, lines[line])
+    known = likely(LIKELY, source, line, lines[line])
     if known is not None:
         return known
     message = "this cannot be read as an expression"
@@ -204,82 +201,6 @@ def syntax_error(
         message += ": an operator or a comma is missing"
         hint = f"write ',' between arguments, an operator between numbers; {hint}"
     return at.error(message, hint)
-
-
-# ---- indentation ---------------------------------------------------------------------------------
-#
-# Which lines belong to a loop: those below its first line that are indented further, all by the
-# same blanks. Outside of loops, indentation means nothing.
-
-
-DEEPEST_LOOPS = 8  # loops within one another
-
-
-@dataclass(frozen=True, slots=True)
-class IndentedBlock:
-    """A line of the model: the number of its first row, its rows, and the body of a loop."""
-
-    first: int
-    rows: list[str]
-    loop: bool
-    blanks: str  # what stands before its first word
-    body: list[IndentedBlock] = field(default_factory=list)
-
-    @property
-    def ends_in_colon(self) -> bool:
-        """Whether it ends in a colon, as the first line of a loop does."""
-        return self.rows[-1].rstrip().endswith(":")
-
-
-def blocks_of_lines(
-    source: SourceText, groups: Iterable[tuple[int, list[str]]]
-) -> tuple[list[IndentedBlock], list[DropcheckError]]:
-    """The lines of a model as a tree of loops, and the errors in their indentation.
-
-    Args:
-        source: where the lines stand.
-        groups: for each line the number of its first row, and its rows.
-    """
-    roots: list[IndentedBlock] = []
-    errors: list[DropcheckError] = []
-    opened: list[IndentedBlock] = []  # loops whose bodies are not complete
-    for first, rows in [*groups, (0, [""])]:
-        blanks = rows[0][: len(rows[0]) - len(rows[0].lstrip())]
-        while opened and len(blanks) <= len(opened[-1].blanks):
-            empty = opened.pop()
-            if not empty.body and empty.ends_in_colon:
-                at = Position(source, empty.first, len(empty.blanks))
-                hint = "indent at least one line below it, under 'model: |'"
-                errors.append(at.error("this loop has no body", hint))
-        if not rows[0]:
-            break
-        block = IndentedBlock(first, rows, _LOOP.match(rows[0]) is not None, blanks)
-        at = Position(source, first, len(blanks))
-        if opened and (wrong := _wrong_indentation(opened[-1], blanks)) is not None:
-            errors.append(at.error(*wrong))
-        (opened[-1].body if opened else roots).append(block)
-        if block.loop:
-            if len(opened) >= DEEPEST_LOOPS:
-                message = f"loops stand within one another deeper than {DEEPEST_LOOPS} levels"
-                return roots, [*errors, at.error(message, "draw arrays in place of inner loops")]
-            opened.append(block)
-    return roots, errors
-
-
-def _wrong_indentation(loop: IndentedBlock, blanks: str) -> tuple[str, str] | None:
-    """What is wrong with the blanks of a line in a loop's body, and the hint; None: nothing."""
-    inner = loop.body[0].blanks if loop.body else None
-    if blanks == inner or (inner is None and blanks.startswith(loop.blanks)):
-        return None
-    if set(blanks + loop.blanks + (inner or "")) == {" ", "\t"}:
-        return "tabs and blanks are mixed before this line", "indent by blanks alone"
-    if loop.body and loop.body[-1].ends_in_colon:
-        return None  # after a line such as `if x > 1:`, which has an error of its own
-    deeper = len(blanks) > len(inner or loop.blanks)
-    return (
-        f"this line is indented {'more' if deeper else 'less'} than the loop's first",
-        "indent all lines of a body alike",
-    )
 
 
 # ---- conversion ----------------------------------------------------------------------------------
@@ -315,18 +236,12 @@ class Converter:
     """Converts the expressions of one text."""
 
     def __init__(
-        self,
-        source: SourceText,
-        first: int,
-        lines: list[str],
-        before: int = 1,
-        blanks: Mapping[int, int] | None = None,
+        self, source: SourceText, lines: list[str], first: int = -1, blanks: int = 0
     ) -> None:
         self.source = source
-        self.first = first
         self.lines = lines
-        self.before = before  # lines that are put before them
-        self.blanks = blanks or {}  # by line, how many blanks before it are left out
+        self.first = first  # where the parsed text begins, whose first line lacks so many blanks
+        self.blanks = blanks
         self.depth = 0
 
     def position(self, node: ast.expr) -> Position:
@@ -336,19 +251,15 @@ class Converter:
     def _end(self, node: ast.expr) -> Position:
         """Where the operator stands that follows a node."""
         at = self._place(node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
-        following = self.lines[at.line - self.first][at.column :]
+        following = self.lines[at.line][at.column :]
         blank = len(following) - len(following.lstrip(" )"))
         return Position(self.source, at.line, at.column + blank)
 
     def _place(self, lineno: int, offset: int) -> Position:
-        line = min(max(lineno - 1 - self.before, 0), len(self.lines) - 1)
-        text = self.lines[line]
-        offset += self.blanks.get(line, 0)
+        line = min(max(self.first + lineno - 1, 0), len(self.lines) - 1)
         # Python counts columns in bytes of UTF-8, and we count characters.
-        if text.isascii() and offset <= len(text):
-            return Position(self.source, self.first + line, offset)
-        prefix = text.encode()[:offset]
-        return Position(self.source, self.first + line, len(prefix.decode(errors="ignore")))
+        before = self.lines[line].encode(errors="replace")[: offset + self.blanks * (lineno == 1)]
+        return Position(self.source, line, len(before.decode(errors="ignore")))
 
     def convert(self, node: ast.expr) -> Node:
         """Convert one node.
@@ -475,7 +386,7 @@ class Converter:
             )
         if isinstance(value, int):
             return syntax.Number(at, number, str(value))
-        written = LITERAL.match(self.lines[at.line - self.first][at.column :])
+        written = LITERAL.match(self.lines[at.line][at.column :])
         if written is None:
             return syntax.Number(at, number)
         if number == 0 and vanishes(written.group()):
@@ -504,7 +415,7 @@ class Converter:
         """The error for `base.name` and `base.name(…)`."""
         owner = getattr(base, "attr", getattr(base, "id", ""))
         at = self._end(base)
-        hint = attribute_hint(name, owner, FOLLOWS in self.lines[at.line - self.first])
+        hint = attribute_hint(name, owner, FOLLOWS in self.lines[at.line])
         return at.error(f"{written} is not part of the language", hint)
 
     def _call(self, at: Position, node: ast.Call) -> Node:
@@ -526,7 +437,7 @@ class Converter:
         if isinstance(node, ast.Slice):
             bounds = (node.lower, node.upper, node.step)
             ends = [None if end is None else self.convert(end) for end in bounds]
-            start = Position(self.source, self.first, 0)
+            start = Position(self.source, 0, 0)
             return syntax.Slice(next((end.at for end in ends if end is not None), start), *ends)
         if isinstance(node, ast.Constant) and node.value is None:
             return syntax.NewAxis(self.position(node))
@@ -570,7 +481,7 @@ def parse_expression(source: SourceText) -> Node:
     lines = without_comments(source.text)
     check_brackets(source, lines, LONGEST_EXPRESSION)
     check_signs(source, 0, lines)
-    return _parse_lines(source, 0, lines)
+    return _parse_lines(source, lines)
 
 
 @_once
@@ -607,119 +518,139 @@ def model_lines(source: SourceText) -> tuple[Model, tuple[UnreadLine, ...]]:
         check_brackets(source, lines, LONGEST_MODEL)
     except DropcheckError as error:  # then it is not known where a line ends
         return (), (UnreadLine(source.text, error.problems),)
-    groups = logical_lines(lines)
-    blocks, errors = blocks_of_lines(source, groups)
-    unread = [UnreadLine("", error.problems) for error in errors]
-    return _ModelReader(source, lines, dict(groups), unread).parts(blocks), tuple(unread)
+    reader = _ModelReader(source, lines)
+    return reader.body(), tuple(reader.unread)
 
 
 class _ModelReader:
-    """Reads all lines at once, as Python with `=` for `~`, and one by one where that fails."""
+    """Reads a model line by line, as Python with `=` for `~`.
 
-    def __init__(
-        self,
-        source: SourceText,
-        lines: list[str],
-        groups: Mapping[int, list[str]],
-        unread: list[UnreadLine],
-    ) -> None:
-        self.source, self.unread = source, unread
-        self.drawn: set[int] = set()
-        texts = {first: self._python(first, rows) for first, rows in groups.items()}
-        whole = [""] * len(lines)
-        for first, rows in texts.items():
-            whole[first : first + len(rows)] = rows
-        found = _statements("\n".join(whole))
-        if len(found) == len(texts):
-            self.statements = dict(zip(texts, found, strict=True))
-        else:
-            alone = {first: _statements("\n".join(rows)) for first, rows in texts.items()}
-            self.statements = {
-                first: ast.increment_lineno(own[0], first)
-                for first, own in alone.items()
-                if len(own) == 1
-            }
-        blanks = {first: len(rows[0]) - len(rows[0].lstrip()) for first, rows in groups.items()}
-        self.converter = Converter(source, 0, lines, before=0, blanks=blanks)
+    Lines that cannot be read go to `unread`. A loop's body are the lines below its first line that
+    are indented further, all by the same blanks. Outside of loops, indentation means nothing.
+    """
 
-    def _python(self, first: int, rows: list[str]) -> list[str]:
-        """The rows of a line as Python's grammar reads them, without the blanks before them."""
-        head = rows[0]
-        sign = _sign_of_line(head)
-        if sign is not None and sign.group() == FOLLOWS:
-            self.drawn.add(first)
-            head = f"{head[: sign.start()]}={head[sign.end() :]}"
-        own = [head.lstrip(), *rows[1:]]
-        own[-1] += " pass" if _LOOP.match(head) else ""
-        return own
+    def __init__(self, source: SourceText, lines: list[str]) -> None:
+        self.source, self.lines = source, lines
+        self.left = deque(logical_lines(lines))
+        self.unread: list[UnreadLine] = []
+        self.depth = 0  # of loops
 
-    def parts(self, blocks: list[IndentedBlock]) -> Model:
-        """The lines of a model or of a loop's body; those that cannot be parsed go to `unread`."""
+    def body(self, outer: str | None = None) -> Model:
+        """The lines of the model, or of a loop before whose first line these blanks stand."""
         parts: list[ModelLine | Loop] = []
-        for block in blocks:
-            if len(self.unread) >= MOST_PROBLEMS:
+        inner: str | None = None
+        after = ""  # the line above
+        while self.left and len(self.unread) < MOST_PROBLEMS:
+            first, rows = self.left[0]
+            blanks = rows[0][: len(rows[0]) - len(rows[0].lstrip())]
+            if outer is not None and len(blanks) <= len(outer):
                 break
-            try:
-                read = self._loop(block) if block.loop else self._line(block)
-            except DropcheckError as error:
-                self.unread.append(UnreadLine("\n".join(block.rows), error.problems))
-                parts.extend(self.parts(block.body))
-                continue
-            parts.append(read)
+            self.left.popleft()
+            inner = blanks if inner is None else inner
+            # a line such as `if x > 1:` has an error of its own
+            if outer is not None and not after.endswith(":"):
+                self._check_blanks(Position(self.source, first, len(blanks)), outer, inner, blanks)
+            after = rows[-1].rstrip()
+            if _LOOP.match(rows[0]):
+                parts += self._loop(first, rows, blanks)
+                after = ""
+            elif (line := self._read(first, rows, self._line)) is not None:
+                parts.append(line)
         return tuple(parts)
 
-    def _line(self, block: IndentedBlock) -> ModelLine:
-        if sum(map(len, block.rows)) > LONGEST_EXPRESSION:
-            raise Position(self.source, block.first, 0).error(
+    def _check_blanks(self, at: Position, outer: str, inner: str, blanks: str) -> None:
+        if blanks == inner and blanks.startswith(outer):
+            return
+        more = "more" if len(blanks) > len(inner) else "less"
+        error = at.error(
+            f"this line is indented {more} than the loop's first",
+            "indent all lines of a body alike",
+        )
+        if set(blanks + outer + inner) == {" ", "\t"}:
+            error = at.error("tabs and blanks are mixed before this line", "indent by blanks alone")
+        self.unread.append(UnreadLine("", error.problems))
+
+    def _read(
+        self, first: int, rows: list[str], read: Callable[[int, list[str]], _Parsed]
+    ) -> _Parsed | None:
+        try:
+            check_signs(self.source, first, rows)
+            return read(first, rows)
+        except DropcheckError as error:
+            self.unread.append(UnreadLine("\n".join(rows), error.problems))
+        return None
+
+    def _statement(self, text: str) -> ast.stmt | None:
+        """Python's statement in the text of a line; None where its grammar refuses it."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they are about Python code
+            try:
+                (statement,) = ast.parse(text.lstrip()).body
+            except (SyntaxError, RecursionError, MemoryError, ValueError):
+                return None
+        return statement
+
+    def _line(self, first: int, rows: list[str]) -> ModelLine:
+        text = "\n".join(rows)
+        if len(text) > LONGEST_EXPRESSION:
+            raise Position(self.source, first, 0).error(
                 f"this expression is longer than {LONGEST_EXPRESSION:,} characters",
                 "name a part of it on a line of the model",
             )
-        check_signs(self.source, block.first, block.rows)
-        match self.statements.get(block.first):
+        sign = _sign_of_line(rows[0])
+        drawn = sign is not None and sign.group() == FOLLOWS
+        if sign is not None and drawn:
+            text = f"{text[: sign.start()]}={text[sign.end() :]}"
+        converter = Converter(self.source, self.lines, first, len(text) - len(text.lstrip()))
+        match self._statement(text):
             case ast.Assign(targets=[target], value=value):
-                names, drawn = self._names(target), block.first in self.drawn
-                if names and (drawn or len(names) == 1):
-                    return ModelLine(names, drawn, self.converter.convert(value))
-        raise _refused_line(self.source, block.first, block.rows)
+                listed = target.elts if isinstance(target, ast.Tuple) else [target]
+                alone = listed[-1].end_col_offset == target.end_col_offset  # no bracket or comma
+                names = tuple(
+                    Name(converter.position(one), one.id)
+                    for one in listed
+                    if alone and isinstance(one, ast.Name)
+                )
+                if len(names) == len(listed) and (drawn or len(names) == 1):
+                    return ModelLine(names, drawn, converter.convert(value))
+        raise _refused_line(self.source, first, rows)
 
-    def _names(self, target: ast.expr) -> tuple[Name, ...]:
-        """The names left of a sign; empty where something else stands there."""
-        listed = target.elts if isinstance(target, ast.Tuple) else [target]
-        if listed[-1].end_col_offset != target.end_col_offset:  # a bracket or a comma at the end
+    def _loop(self, first: int, rows: list[str], blanks: str) -> Model:
+        """A loop; without its first line, if that cannot be read, the lines of its body."""
+        at = Position(self.source, first, len(blanks))
+        header = self._read(first, rows, self._header)
+        if self.depth >= DEEPEST_LOOPS:
+            message = f"loops stand within one another deeper than {DEEPEST_LOOPS} levels"
+            error = at.error(message, "draw arrays in place of inner loops")
+            self.unread.append(UnreadLine("", error.problems))
+            self.left.clear()
             return ()
-        place = self.converter.position
-        names = tuple(Name(place(one), one.id) for one in listed if isinstance(one, ast.Name))
-        return names if len(names) == len(listed) else ()
+        left = len(self.left)
+        self.depth += 1
+        body = self.body(blanks)
+        self.depth -= 1
+        if len(self.left) == left and rows[-1].rstrip().endswith(":"):
+            hint = "indent at least one line below it, under 'model: |'"
+            self.unread.append(UnreadLine("", at.error("this loop has no body", hint).problems))
+        return body if header is None else (Loop(at, *header, body),)
 
-    def _loop(self, block: IndentedBlock) -> Loop:
-        head = block.rows[0] if len(block.rows[0]) <= LONGEST_SHOWN else ""
-        counted = likely(COUNTED, self.source, block.first, head)
+    def _header(self, first: int, rows: list[str]) -> tuple[Name, tuple[Node, ...]]:
+        """The name that a loop counts with, and the numbers that bound it."""
+        head = rows[0] if len(rows[0]) <= LONGEST_SHOWN else ""
+        counted = likely(COUNTED, self.source, first, head)
         if counted is not None:
             raise counted
-        if not _HEADER.match(block.rows[0]):
-            raise _refused_header(self.source, block.first, block.rows)
-        check_signs(self.source, block.first, block.rows)
-        match self.statements.get(block.first):
+        text = "\n".join(rows)
+        converter = Converter(self.source, self.lines, first, len(text) - len(text.lstrip()))
+        match self._statement(f"{text} pass"):
             case ast.For(
                 target=ast.Name(id=name) as target,
                 iter=ast.Call(func=ast.Name(id="range"), keywords=[], args=[_, *_] as over),
                 body=[ast.Pass()],
             ) if len(over) <= 3:
-                convert, here = self.converter.convert, self.converter.position(target)
-                at = Position(self.source, block.first, len(block.blanks))
-                numbers = tuple(map(convert, over))
-                return Loop(at, Name(here, name), numbers, self.parts(block.body))
-        raise _refused_header(self.source, block.first, block.rows)
-
-
-def _statements(text: str) -> list[ast.stmt]:
-    """Python's statements in a text; none where its grammar refuses it."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # they are about Python code
-        try:
-            return ast.parse(text).body
-        except (SyntaxError, RecursionError, MemoryError, ValueError):
-            return []
+                numbers = tuple(map(converter.convert, over))
+                return Name(converter.position(target), name), numbers
+        raise _refused_header(self.source, first, rows)
 
 
 _ONE_EACH = (
@@ -824,33 +755,22 @@ def _rounded(node: Node) -> Statement:
 def _law_statement(source: SourceText) -> Statement | None:
     """`y ~ law` or `x ~ y`; None for a statement without `~`."""
     lines = without_comments(source.text)
-    if not any(FOLLOWS in line for line in lines):
+    place = next(_outside_brackets(lines, FOLLOWS), None)
+    if place is None:
         return None
     check_brackets(source, lines, LONGEST_EXPRESSION)
     check_signs(source, 0, lines)
-    places = list(_outside_brackets(lines, FOLLOWS))
-    if not places:
-        row = next(row for row, line in enumerate(lines) if FOLLOWS in line)
-        raise Position(source, row, lines[row].index(FOLLOWS)).error(
-            f"{FOLLOWS!r} stands within brackets",
-            f"a claim about a law reads {EXAMPLES}, and nothing around it",
-        )
-    if len(places) > 1:
-        raise Position(source, *places[1]).error(
-            f"a claim has one {FOLLOWS!r}, and this is a second", "write one claim for each"
-        )
-    row, column = places[0]
+    row, column = place
     at = Position(source, row, column)
     # Replace the other side by blanks, so that columns stay those of the file.
     left = [*lines[:row], lines[row][:column]]
-    right = [*("" for _ in lines[:row]), " " * (column + 1) + lines[row][column + 1 :]]
-    right += lines[row + 1 :]
+    right = [""] * row + [" " * (column + 1) + lines[row][column + 1 :], *lines[row + 1 :]]
     for side, words in ((left, "left"), (right, "right")):
-        if not any(line.strip() for line in side):
+        if not any(map(str.strip, side)):
             raise at.error(
                 f"nothing stands {words} of {FOLLOWS!r}", f"write for example {EXAMPLES}"
             )
-    operands = tuple(_parse_lines(source, 0, side) for side in (left, right))
+    operands = (_parse_lines(source, left), _parse_lines(source, right))
     return Statement(at, (FOLLOWS,), operands)
 
 
@@ -902,7 +822,7 @@ def _refused_line(source: SourceText, first: int, rows: list[str]) -> DropcheckE
             "write each on a line of its own, under 'model: |'; 'model: >' folds lines into one",
         )
     try:
-        _parse_lines(source, first, right)
+        _parse_lines(source, [""] * first + right)
     except DropcheckError as error:
         return error
     return here.error(_LINE)
@@ -941,7 +861,7 @@ def _refused_header(source: SourceText, first: int, rows: list[str]) -> Dropchec
         at = Position(source, first, len(over[0]))
         return at.error("what the loop goes through is missing", HOW)
     try:
-        node = _parse_lines(source, first, over)
+        node = _parse_lines(source, [""] * first + over)
     except DropcheckError as error:
         return error
     if not isinstance(node, Call) or node.name != "range":
@@ -1007,21 +927,22 @@ def _second_definition(line: str, start: int) -> int | None:
     return None
 
 
-def _parse_lines(source: SourceText, first: int, lines: list[str]) -> Node:
-    """Parse lines that hold one expression; `first` is the number of the first line."""
+def _parse_lines(source: SourceText, lines: list[str]) -> Node:
+    """Parse lines that hold one expression; those before it may be blank."""
+    if not any(map(str.strip, lines)):
+        raise Position(source, 0, 0).error("an expression is missing here", "write one")
     # In brackets, an expression may run over several lines.
-    text = "(\n" + "\n".join(lines) + "\n)"
-    if not text[2:-2].strip():
-        raise Position(source, first, 0).error("an expression is missing here", "write one")
+    text = "\n".join(("(", *lines, ")"))
     try:
         with warnings.catch_warnings():  # of digits that run into a word, as in 1or 2
             warnings.simplefilter("ignore")
             tree = ast.parse(text, mode="eval")
     except SyntaxError as error:
-        raise syntax_error(source, first, lines, error) from None
+        raise syntax_error(source, lines, error) from None
     except (RecursionError, MemoryError, ValueError):
+        first = next(row for row, line in enumerate(lines) if line.strip())
         raise Position(source, first, 0).error(
             "this expression is too long or too deeply nested to read",
             "name a part of it on a line of the model",
         ) from None
-    return Converter(source, first, lines).convert(tree.body)
+    return Converter(source, lines).convert(tree.body)

@@ -8,9 +8,9 @@ import pytest
 
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Registry
-from dropcheck.errors import Problem
-from dropcheck.language.check import check_cases, check_registry, used_names
-from dropcheck.language.compile import parse_claim
+from dropcheck.errors import DropcheckError, Problem
+from dropcheck.language.check import check_cases, check_registry, choose, used_names
+from dropcheck.language.compile import CaseGraphs, parse_claim
 
 
 def registry(claim: str, model: str = "", **more: object) -> Registry:
@@ -161,3 +161,49 @@ def test_cases_that_no_file_holds_are_checked_too() -> None:
     (claim,) = registry("E(x) == p", "x ~ bernoulli(p)", parameters={"p": 0.5}).claims.values()
     assert check_cases([Case(claim, {"p": 0.25})]).problems == ()
     assert len(check_cases([Case(claim, {"p": 2.0}), Case(claim, {"p": 0.25})]).problems) == 1
+
+
+# -- what a run looks at ---------------------------------------------------------------------------
+
+_SEVERAL = """\
+dropcheck: 1
+claims:
+  right:
+    title: T
+    parameters: {p: 0.5}
+    model: x ~ bernoulli(p)
+    claims: {mean: E(x) == p, sd: Vra(x) == p, top: P(x) ==}
+  wrong: {title: T, model: "x ~ nrmal(0, 1)\\ny = x", claim: E(x) == 0}
+"""
+
+
+def test_a_run_of_one_claim_takes_no_other_for_its_own() -> None:
+    several = read_text(_SEVERAL, "claims.yaml")
+    chosen = choose(several, CaseGraphs(), ["right.mean"])
+    assert [case.claim.id for case in chosen.cases] == ["right.mean"]
+    notes = [(place(one), one.message) for one in chosen.notes]
+    assert notes == [
+        ((7, 35), "'right.sd' has an error, and does not run"),
+        ((7, 53), "'right.top' has an error, and does not run"),
+    ]
+    assert all("dropcheck check" in str(one.hint) for one in chosen.notes)
+
+
+@pytest.mark.parametrize("patterns", [["wrong"], ["all"], [], ["right.*", "wrong"]])
+def test_a_run_that_selects_a_wrong_claim_is_refused(patterns: list[str]) -> None:
+    several = read_text(_SEVERAL, "claims.yaml")
+    with pytest.raises(DropcheckError, match="'nrmal' is not a law"):
+        choose(several, CaseGraphs(), patterns)
+
+
+def test_a_check_tells_what_a_run_leaves_out() -> None:
+    found = [place(one) for one in check_registry(read_text(_SEVERAL, "claims.yaml")).problems]
+    assert found == [(7, 35), (7, 60), (8, 33)]
+
+
+def test_a_value_that_makes_an_error_names_its_option_and_the_files_own_do_not() -> None:
+    text = _SEVERAL.replace("Vra(x) == p", "Var(x) == p").replace("P(x) ==}", "E(1 / (p - 1)) < 1}")
+    with pytest.raises(DropcheckError, match="with --p 2"):
+        choose(read_text(text), CaseGraphs(), ["right.mean"], overrides={"p": "2"})
+    with pytest.raises(DropcheckError, match="'nrmal' is not a law$"):
+        choose(read_text(text), CaseGraphs(), overrides={"p": "0.2"})
