@@ -81,7 +81,7 @@ def _may_be_few(values: Sequence[Value], most: int) -> bool:
 
 def _computed(table: Outcomes, value: Value) -> Outcomes | None:
     size = math.prod(value.shape) * len(table.probabilities)
-    if size > MOST_NUMBERS or any(one.postponed for one in value.inputs):
+    if size > MOST_NUMBERS:
         return None
     try:
         table.held[id(value)] = computed_from(value, table.held)
@@ -142,7 +142,7 @@ def _argument(table: Outcomes, argument: Value, drawn: Value, element: int) -> A
 
     A list has several numbers, and must be fixed.
     """
-    if drawn.law is None or argument.postponed:
+    if drawn.law is None:
         return None
     parameter = drawn.law.parameters[drawn.inputs.index(argument)]
     rows = len(table.probabilities)

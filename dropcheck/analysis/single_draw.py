@@ -71,8 +71,6 @@ def draw_below(value: Value) -> Value | None:
             return None
         else:
             stack += random_inputs(one)
-            if any(below.postponed for below in one.inputs):
-                return None
     return draw if draw is not None and _fits(value, draw) else None
 
 

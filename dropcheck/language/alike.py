@@ -131,13 +131,10 @@ def _tied_to(first: Axis, second: Axis) -> Axis:
     return first.found()
 
 
-def entries_alike(
-    values: Sequence[Value], shape: Shape, models: Mapping[int, Value]
-) -> Integers | None:
+def entries_alike(values: Sequence[Value], shape: Shape, models: Mapping[int, Value]) -> Integers:
     """For each entry of a shape a number: entries of one number have one joint law of the values.
 
-    Along an axis whose entries all have one law, the array has the stride 0. None if a fixed value
-    is not computed yet.
+    Along an axis whose entries all have one law, the array has the stride 0.
 
     Args:
         values: the values; those of a smaller shape are broadcast.
@@ -146,8 +143,6 @@ def entries_alike(
     """
     tracked = _Tracked(models)
     walked = in_order(values, tracked.below)
-    if any(value.postponed for value in walked):
-        return None
     for value in walked:
         tracked.axes[id(value)] = tracked.axes_of(value)
     axes = tracked.beside([tracked.axes[id(value)] for value in values], shape)

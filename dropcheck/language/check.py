@@ -1,15 +1,15 @@
-"""The check: every error of a claim that can be found without draws and large fixed arrays."""
+"""The check: every error of a claim that can be found without draws."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from dropcheck.claims.registry import DTYPE, Case, Claim, Registry, SourceText
+from dropcheck.claims.registry import DTYPE, Case, Claim, Registry
 from dropcheck.claims.select import option_of, select
-from dropcheck.claims.values import NUMBER_FORMATS, WORDS, parameter_text
+from dropcheck.claims.values import NUMBER_FORMATS, parameter_text
 from dropcheck.errors import (
     MOST_PROBLEMS,
     About,
@@ -19,34 +19,21 @@ from dropcheck.errors import (
     at_most,
     in_file_order,
 )
-from dropcheck.language.compile import BrokenCondition, CaseGraphs, ParsedClaim
-from dropcheck.language.hints import LONGEST_SHOWN, name_hint, slip_of
-from dropcheck.language.lowering.builder import Scope, Skipped
-from dropcheck.language.lowering.calls import unknown_function
-from dropcheck.language.lowering.draws import unknown_law
-from dropcheck.language.lowering.loops import SLOT_HOME
+from dropcheck.language.compile import (
+    BrokenCondition,
+    CaseGraphs,
+    ParsedClaim,
+    lower_case,
+    parse_claim,
+)
+from dropcheck.language.hints import LONGEST_SHOWN, slip_of
 from dropcheck.language.lowering.statements import note_on_within
 from dropcheck.language.parser import model_lines, parse_expression
 from dropcheck.language.syntax import (
-    Call,
-    Name,
-    Node,
-    Position,
-    Subscript,
-    children,
     expressions_of,
     lines_of,
-    loops_of,
     names_in,
-    walk,
 )
-from dropcheck.vocabulary.constants import CONSTANTS
-from dropcheck.vocabulary.function import slot_and_mode
-from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
-from dropcheck.vocabulary.laws import LAWS
-from dropcheck.vocabulary.operators import OPERATORS
-
-_CALLED = frozenset({*FUNCTIONS, *OPERATORS, *OF_LAWS, *LAWS})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +71,7 @@ def check_cases(
         graphs: stores the graphs that are built here, for whoever judges the cases.
         registry: the claims of the file, of which others may use what those of the cases do not.
     """
-    graphs = graphs or CaseGraphs(keep=0)
+    graphs = graphs or CaseGraphs()
     by_claim: dict[str, list[Case]] = {}
     for case in cases:
         by_claim.setdefault(case.claim.id, []).append(case)
@@ -155,7 +142,7 @@ def choose(
 def _wrong_beside(case: Case, graphs: CaseGraphs) -> Iterator[Problem]:
     """A note on each statement that has an error and would share the draws of a case."""
     parsed = graphs.parsed(case.claim)
-    shared = graphs.checked(case).beside if parsed.beside else ()
+    shared = graphs.lowered(case).beside if parsed.beside else ()
     for place, (stated, own) in enumerate(zip(parsed.stated, parsed.sharing, strict=True)):
         if parsed.beside[place] is None or (own and shared and shared[place] is None):
             message = f"{stated.id!r} has an error, and does not run"
@@ -192,15 +179,15 @@ def _check_claim(claim: Claim, cases: Sequence[Case], graphs: CaseGraphs) -> Che
     """Check some cases of one claim. A problem that only some cases have says which."""
     try:
         statement = graphs.parsed(claim).statement
-    except DropcheckError as error:
-        return Checked(problems=(*error.problems, *_unread(claim)))
+    except DropcheckError:
+        return Checked(problems=tuple(_beside_unread(claim, cases[0])))
     cases_by_problem: dict[Problem, list[Case]] = {}
     notes: dict[Problem, None] = {}
     unfit: set[str] = set()
     aside: Problem | None = None
     for case in cases:
         try:
-            lowered = graphs.checked(case)
+            lowered = graphs.lowered(case)
         except BrokenCondition as error:
             if case.dtype is None:
                 cases_by_problem.setdefault(error.problems[0], []).append(case)
@@ -228,75 +215,29 @@ def _check_claim(claim: Claim, cases: Sequence[Case], graphs: CaseGraphs) -> Che
     )
 
 
-def _unread(claim: Claim) -> Iterator[Problem]:
-    """The problems of a claim of which some texts cannot be parsed, and its undefined names."""
-    names = [*claim.parameter_names, *(claim.sample.shapes if claim.sample is not None else ())]
-    scope = Scope()
-    scope.claim = claim
-    texts = (claim.statement, *claim.requires)
-    return _loose(scope, names, claim.model, texts, claim.slots)
+def _beside_unread(claim: Claim, case: Case) -> Iterator[Problem]:
+    """What is wrong with a claim of which some texts cannot be parsed: in those and in the rest."""
+    parsed = parse_claim(claim, whole=False)
+    yield from parsed.problems
+    try:
+        lower_case(parsed, case.parameters)
+    except DropcheckError as error:
+        yield from error.problems
 
 
 def _check_slots(claims: Iterable[Claim]) -> Checked:
-    """Check the texts of all slots, also those that no claim asks for, such as a gradient."""
-    own = {one.location: (one, claim.slots) for claim in claims for one in claim.slots.values()}
+    """Parse the texts of all slots, also those that no claim asks for, such as a gradient."""
+    slots = {one.location: one for claim in claims for one in claim.slots.values()}
     problems: list[Problem] = []
-    for slot, slots in own.values():
-        scope = Scope()
-        scope.home = SLOT_HOME
-        texts = (slot.gives, slot.law, slot.evaluation, slot.gradient)
-        problems += _loose(scope, slot.takes, slot.model, filter(None, texts), slots)
+    for slot in slots.values():
+        _, unread = ((), ()) if slot.model is None else model_lines(slot.model)
+        problems += [problem for line in unread for problem in line.problems]
+        for text in (slot.gives, slot.law, slot.evaluation, slot.gradient):
+            try:
+                _ = text and parse_expression(text)
+            except DropcheckError as error:
+                problems += error.problems
     return Checked(problems=tuple(problems))
-
-
-def _loose(
-    scope: Scope,
-    names: Sequence[str],
-    model: SourceText | None,
-    texts: Iterable[SourceText],
-    slots: Collection[str],
-) -> Iterator[Problem]:
-    """The problems of texts that are parsed only, with the names in them that are not known.
-
-    Every word of a text that cannot be parsed may be defined by it, so it is not reported.
-    """
-    lines, unread = ((), ()) if model is None else model_lines(model)
-    nodes: list[Node] = [node for loop in loops_of(lines) for node in loop.over]
-    for line in lines_of(lines):
-        law = line.right.base if isinstance(line.right, Subscript) else line.right
-        if line.drawn and isinstance(law, Call) and law.name not in {*LAWS, *slots}:
-            yield from unknown_law(law).problems
-            nodes += children(law)
-        else:
-            nodes.append(line.right)
-    for text in texts:
-        try:
-            nodes.append(parse_expression(text))
-        except DropcheckError as error:
-            yield from error.problems if scope.claim is None else ()  # else it is reported
-    for one in unread:
-        yield from one.problems
-    nowhere = Position(SourceText.plain(""), 0, 0)
-    scope.mark_broken(Name(nowhere, name) for name in names)
-    scope.mark_broken(name for line in lines_of(lines) for name in line.names)
-    scope.mark_broken(loop.name for loop in loops_of(lines))
-    unsure = {word for one in unread for word in WORDS.findall(one.text)} | {*LAWS, *CONSTANTS}
-    # names in lines that cannot be parsed may not be definitions: do not list them
-    listed = [*names, *unsure] if unread else None
-    called = _CALLED | set(slots)
-    for node in walk(*nodes):
-        try:
-            if isinstance(node, Name) and node.name not in unsure:
-                if listed is not None and node.name not in scope:
-                    hint = name_hint(node.name, listed)
-                    raise node.at.error(f"{node.name!r} is not defined", hint)
-                scope.look_up(node.name, node.at)
-            elif isinstance(node, Call) and not {node.name, slot_and_mode(node.name)[0]} & called:
-                raise unknown_function(node)
-        except Skipped:
-            continue
-        except DropcheckError as error:
-            yield from error.problems
 
 
 def _named(problem: Problem, claim: Claim, where: Sequence[Case], cases: int) -> Problem:

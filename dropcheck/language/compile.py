@@ -10,8 +10,8 @@ from operator import attrgetter
 from typing import TypeVar
 
 from dropcheck.claims.registry import DTYPE, Case, Claim, SourceText, Stated
-from dropcheck.claims.values import NUMBER_FORMATS, parameter_text
-from dropcheck.errors import About, DropcheckError, Location, Problem, stop_at_most
+from dropcheck.claims.values import NUMBER_FORMATS, WORDS, parameter_text
+from dropcheck.errors import About, DropcheckError, Location, Problem, at_most, stop_at_most
 from dropcheck.language.graph import LawClaim, Value
 from dropcheck.language.hints import law_hint
 from dropcheck.language.lowering.builder import Context, Skipped, Slots
@@ -24,14 +24,16 @@ from dropcheck.language.lowering.statements import (
     law_claim,
     statement_sides,
 )
-from dropcheck.language.parser import parse_expression, parse_model, parse_statement
+from dropcheck.language.parser import model_lines, parse_expression, parse_statement
 from dropcheck.language.syntax import (
     Call,
     Model,
     Name,
     Node,
+    Number,
     Position,
     Statement,
+    always,
     expressions_of,
     lines_of,
     names_in,
@@ -59,6 +61,8 @@ class ParsedClaim:
     # all statements of the claim if it has several, including this one; None for each that cannot
     # be parsed
     beside: tuple[Statement | None, ...] = ()
+    problems: tuple[Problem, ...] = ()  # of the texts that cannot be parsed
+    unsure: frozenset[str] = frozenset()  # words of lines of the model that cannot be parsed
     # parsed on first use: each parameter's name, and each parameter value that is a law
     _names: dict[str, Name] = field(default_factory=dict, repr=False, compare=False)
     _laws: dict[tuple[str, str], Call] = field(default_factory=dict, repr=False, compare=False)
@@ -139,8 +143,8 @@ class BrokenCondition(DropcheckError):  # noqa: N818 - the problems say what it 
     """Parameters for which a condition of their claim is false."""
 
 
-def parse_claim(claim: Claim) -> ParsedClaim:
-    """Parse the texts of a claim.
+def parse_claim(claim: Claim, *, whole: bool = True) -> ParsedClaim:
+    """Parse the texts of a claim; unless the `whole` is wanted, those that can be parsed.
 
     Raises:
         DropcheckError: with the problems of all its texts.
@@ -154,25 +158,30 @@ def parse_claim(claim: Claim) -> ParsedClaim:
             problems.extend(error.problems)
         return None
 
-    model = () if claim.model is None else read(parse_model, claim.model)
+    model, unread = ((), ()) if claim.model is None else model_lines(claim.model)
+    problems += at_most(problem for one in unread for problem in one.problems)
     statement = read(parse_statement, claim.statement)
     if statement is not None and claim.tolerance is not None and statement.operators != ("==",):
         message = "'tolerance' needs a claim of the form 'L == R'"
         hint = "put the tolerance into the numbers of the claim"
         problems.append(Problem(message, statement.at.location, hint))
     requires = [read(parse_expression, text) for text in claim.requires]
-    if problems or statement is None:
+    if problems and whole:
         raise DropcheckError(problems)
+    statement = statement or always(Number(Position(claim.statement, 0, 0), 1.0))
+    found = tuple(problems)
     stated = () if claim.family is None else claim.family.statements
     beside = tuple(read(parse_statement, one.statement) for one in stated)  # reported with theirs
     if beside:
         statement = beside[claim.place] or statement
     return ParsedClaim(
         claim=claim,
-        model=model or (),
+        model=model,
         statement=statement,
         requires=tuple(filter(None, requires)),
-        beside=beside,
+        beside=beside if whole else (),
+        problems=found,
+        unsure=frozenset(word for one in unread for word in WORDS.findall(one.text)),
     )
 
 
@@ -205,8 +214,6 @@ def lower_case(
     parsed: ParsedClaim,
     parameters: Mapping[str, ParameterValue],
     memory: int = DEFAULT_MEMORY,
-    *,
-    postpone: bool = False,
 ) -> LoweredCase:
     """The typed graph of one case.
 
@@ -214,14 +221,13 @@ def lower_case(
         parsed: the claim.
         parameters: the parameters' values in this case.
         memory: bytes that one draw may take, together with all fixed values.
-        postpone: only check the case: large fixed arrays are not computed, and values that depend
-            on them may be missing.
 
     Raises:
         DropcheckError: with every problem of the case.
     """
     claim = parsed.claim
-    context = context_of(parsed, parameters, memory, postpone=postpone)
+    context = context_of(parsed, parameters, memory)
+    context.scope.unsure = parsed.unsure
     problems = define_names(parsed, context, parameters)
     broken = check_requires(parsed, context, parameters, problems)
     if broken:  # the errors that the condition guards against would be reported too
@@ -230,8 +236,7 @@ def lower_case(
     stop_at_most(problems)
     context.formula = claim.formula  # not set before: a model is never written as a formula
     all_lowered: list[LoweredCase | None] = []
-    # a check needs no graph of the other statements
-    for statement, tolerant in _statements(parsed, alone=postpone):
+    for statement, tolerant in _statements(parsed):
         context.certain = statement is not None and statement.certain and not tolerant
         try:  # in the order of the file, whichever statement is judged: they share one graph
             all_lowered.append(_stated(context, statement, parameters, sound=not problems))
@@ -241,7 +246,7 @@ def lower_case(
                 problems.extend(error.problems)
     if problems:
         raise DropcheckError(problems)
-    place = claim.place if parsed.beside and not postpone else 0
+    place = claim.place
     own = all_lowered[place]
     assert own is not None
     check_tolerance(claim, parsed.statement, own.operands)
@@ -249,12 +254,11 @@ def lower_case(
     return dataclasses.replace(own, beside=beside, place=place, size=context.graph.size)
 
 
-def _statements(parsed: ParsedClaim, *, alone: bool) -> Iterable[tuple[Statement | None, bool]]:
+def _statements(parsed: ParsedClaim) -> Iterable[tuple[Statement | None, bool]]:
     """The statements to lower, and whether each has a tolerance."""
-    family = parsed.claim.family
-    if alone or not parsed.beside or family is None:
+    if not parsed.beside:
         return [(parsed.statement, parsed.claim.tolerance is not None)]
-    return zip(parsed.sharing, (one.tolerant for one in family.statements), strict=True)
+    return zip(parsed.sharing, (one.tolerant for one in parsed.stated), strict=True)
 
 
 def _stated(
@@ -294,17 +298,13 @@ def _stated(
 
 
 def context_of(
-    parsed: ParsedClaim,
-    parameters: Mapping[str, ParameterValue],
-    memory: int = DEFAULT_MEMORY,
-    *,
-    postpone: bool = False,
+    parsed: ParsedClaim, parameters: Mapping[str, ParameterValue], memory: int = DEFAULT_MEMORY
 ) -> Context:
     """The context in which a case is lowered."""
     claim = parsed.claim
     if not claim.slots:
         rounding = Slots(dtype=None if claim.sample is None else claim.sample.dtype)
-        return Context(lower, memory, postpone, rounding)
+        return Context(lower, memory, rounding)
     dtype = parameters.get(DTYPE)
     statements = [one for one in (parsed.statement, *parsed.beside) if one is not None]
     given = names_given(parsed.model, statements, claim.slots) if claim.column is not None else ()
@@ -316,7 +316,7 @@ def context_of(
         given=frozenset(given),
         single=parsed.single,
     )
-    return Context(lower, memory, postpone, slots)
+    return Context(lower, memory, slots)
 
 
 def define_names(
@@ -347,7 +347,7 @@ def check_requires(
 ) -> bool:
     """Append to `problems` the conditions on parameters that fail; return whether any fails."""
     broken = False
-    for node, text in zip(parsed.requires, parsed.claim.requires, strict=True):
+    for node in parsed.requires:
         try:
             value = context.lower(node)
             if value.shape != ():
@@ -364,6 +364,7 @@ def check_requires(
         if not isinstance(known, float) or not (known == 0 or math.isnan(known)):
             continue
         broken = True
+        text = node.at.source
         used = parameter_text({n: v for n, v in parameters.items() if n in names})
         rounds = not context.slots.given.isdisjoint(names)
         once = f" once they are rounded to {context.slots.dtype}" if rounds else ""
@@ -468,17 +469,6 @@ class CaseGraphs:
         """
         return _of_statement(other, self.parsed(case.claim)) or self.lowered(case)
 
-    def checked(self, case: Case, parsed: ParsedClaim | None = None) -> LoweredCase:
-        """Like `lowered`, but if no graphs are stored, large fixed arrays are not computed.
-
-        Raises:
-            DropcheckError: as `lower_case`.
-        """
-        if self.keep:
-            return self.lowered(case, parsed)
-        parsed = parsed or self.parsed(case.claim)
-        return lower_case(parsed, case.parameters, self.memory, postpone=True)
-
     def keep_only(self, cases: Iterable[Case]) -> None:
         """Drop every graph except those of these cases."""
         keys = set(map(self.sharing, cases))
@@ -522,7 +512,7 @@ def axes_in(parsed: ParsedClaim, parameters: Mapping[str, ParameterValue]) -> di
     Raises:
         DropcheckError: with every problem of the model.
     """
-    context = context_of(parsed, parameters, postpone=True)
+    context = context_of(parsed, parameters)
     problems = define_names(parsed, context, parameters)
     problems.extend(define_model(context, parsed.model))
     if problems:

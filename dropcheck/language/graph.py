@@ -128,16 +128,10 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A division by zero, or a fixed result that is not finite: where it is, and what to say.
-
-    `hint` is added to the usual hint. If `cured_if_finite`, it is harmless once a result is finite,
-    as in `1 / exp(1000)`.
-    """
+    """A division by zero, or a fixed number that is undefined: where it is, and what to say."""
 
     at: Position
     message: str
-    hint: str = ""
-    cured_if_finite: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +162,7 @@ class Value:
     `operation` is the name of the function, operator or law that gives it from its `inputs`.
     `shape` is the shape in one draw. `estimated` means that it contains an operator on the law.
     `sources` are the draws it depends on. `constant` is the array of a fixed value, with an axis of
-    draws of length 1; None for other values, and for those that a check leaves to a run.
+    draws of length 1; None for other values.
     """
 
     kind: Kind
@@ -197,11 +191,6 @@ class Value:
         if self.shape == ():
             return float(self.constant[0])
         return _tuples(self.constant[..., 0].astype(float).tolist())
-
-    @property
-    def postponed(self) -> bool:
-        """Whether it is fixed, but not computed by this check."""
-        return self.constant is None and not self.random and not self.estimated
 
     @property
     def binary(self) -> bool:
@@ -396,9 +385,6 @@ def folded(function: Function, constants: Sequence[Array], options: Mapping[str,
 # case's default budget. Fixed values are computed once, and may take ten seconds.
 MOST_WORK = 2e9
 MOST_FIXED_WORK = 1e10
-# The largest total of fixed arrays that a check computes, since it may read a stranger's file:
-# enough for one array of 200,000 numbers. Larger ones are computed by a run.
-MOST_CHECKED_WORK = 5e6
 
 # Nanoseconds for a draw by the user's code: a guess, so that budgets depend on no machine.
 _SAMPLE_COST = 1000.0

@@ -24,6 +24,7 @@ from dropcheck.vocabulary.latex_words import CALLED, GREEK, GROUPED, LETTERS, LO
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import (
+    EXAMPLES,
     INDEPENDENT,
     INDEPENDENT_ELSEWHERE,
     OPERATORS,
@@ -472,7 +473,7 @@ LIKELY: Table = (
      "write it without: Python's grammar takes 010 for a mistake"),
     (r"(?<![=!<>:])=(?!=)", "{0!r} does not compare", "write '==' for equality"),
     (r"~", "{0!r} draws, and stands only after the names of a model's line",
-     "draw on a line of the model; a law alone has no name before it"),
+     f"draw on a line of the model; a claim about a law reads {EXAMPLES}, and nothing around it"),
     (r"//\s*[^\W\d]\w*\s+[^\W\d]\w*\s*(?!\()", "these words are no expression",
      "a comment begins with '#'"),
     (rf"(?:(?<!\w)(?!(?:{RESERVED}|and|or|not|if|else)\b)[^\W\d]\w*|[)\]])\s+"

@@ -484,7 +484,6 @@ def parse_expression(source: SourceText) -> Node:
     return _parse_lines(source, lines)
 
 
-@_once
 def parse_model(source: SourceText) -> Model:
     r"""The lines of a model in order; the lines of a loop are within the loop.
 
@@ -508,6 +507,7 @@ class UnreadLine:
     problems: tuple[Problem, ...]
 
 
+@_once
 def model_lines(source: SourceText) -> tuple[Model, tuple[UnreadLine, ...]]:
     """The lines of a model that can be parsed, and those that cannot.
 
@@ -574,7 +574,6 @@ class _ModelReader:
         self, first: int, rows: list[str], read: Callable[[int, list[str]], _Parsed]
     ) -> _Parsed | None:
         try:
-            check_signs(self.source, first, rows)
             return read(first, rows)
         except DropcheckError as error:
             self.unread.append(UnreadLine("\n".join(rows), error.problems))
@@ -597,6 +596,7 @@ class _ModelReader:
                 f"this expression is longer than {LONGEST_EXPRESSION:,} characters",
                 "name a part of it on a line of the model",
             )
+        check_signs(self.source, first, rows)
         sign = _sign_of_line(rows[0])
         drawn = sign is not None and sign.group() == FOLLOWS
         if sign is not None and drawn:
@@ -640,6 +640,8 @@ class _ModelReader:
         counted = likely(COUNTED, self.source, first, head)
         if counted is not None:
             raise counted
+        if _HEADER.match(rows[0]):  # else more is wrong with it than its signs
+            check_signs(self.source, first, rows)
         text = "\n".join(rows)
         converter = Converter(self.source, self.lines, first, len(text) - len(text.lstrip()))
         match self._statement(f"{text} pass"):

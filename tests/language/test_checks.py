@@ -205,5 +205,5 @@ def test_a_value_that_makes_an_error_names_its_option_and_the_files_own_do_not()
     text = _SEVERAL.replace("Vra(x) == p", "Var(x) == p").replace("P(x) ==}", "E(1 / (p - 1)) < 1}")
     with pytest.raises(DropcheckError, match="with --p 2"):
         choose(read_text(text), CaseGraphs(), ["right.mean"], overrides={"p": "2"})
-    with pytest.raises(DropcheckError, match="'nrmal' is not a law$"):
+    with pytest.raises(DropcheckError, match=r"'nrmal' is not a law$"):
         choose(read_text(text), CaseGraphs(), overrides={"p": "0.2"})

@@ -70,16 +70,6 @@ def test_the_limit_that_the_hint_names_is_enough(
     assert main([*asked, "--max-memory", "4MiB"]) == 0
 
 
-@pytest.mark.parametrize("command", ["run", "plan"])
-def test_claims_that_are_not_tried_have_the_limit_too(tmp_path: Path, command: str) -> None:
-    # the whole file is checked whatever is selected, and nothing so large is drawn
-    path = Path(written(tmp_path, 100))
-    large = "  large: {title: Large, model: 'x ~ uniform(0, 1)[7e7]', claim: E(x) == 0.5}\n"
-    path.write_text(path.read_text(encoding="utf-8") + large, encoding="utf-8")
-    assert main([command, "wide", "--file", str(path)]) == 2
-    assert main([command, "wide", "--file", str(path), "--max-memory", "2GiB"]) == 0
-
-
 def test_no_limit_is_named_where_none_would_do(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -99,22 +89,6 @@ def test_the_limit_holds_while_checking_too() -> None:
 def test_a_size_that_is_none_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "all", f"--max-memory={text}"]) == 2
     assert "--max-memory" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("line", ["w{i} = v + {i}", "w{i} = sort(ones(9e6) * {i})[0]"])
-def test_a_check_leaves_large_fixed_arrays_to_a_run(line: str) -> None:
-    model = "\n".join(f"      {line.format(i=i)}" for i in range(2))
-    text = REGISTRY.format(n=1).replace(
-        "q, k ~ normal(0, 1)[n]",
-        f"v = arange(1e7)\n{model}\n      m = sum(v) * 0 + 2\n      q, k ~ normal(0, m)[m]",
-    )
-    registry = read_text(text.replace("q @ k / n", "(q @ k + sum(v)) / n"))
-    tracemalloc.start()
-    checked = check_registry(registry)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert checked.problems == ()
-    assert peak < 20e6
 
 
 @pytest.mark.parametrize("wrong", ["q[1, 2]", "zeros(3) + zeros(4)", "v + zeros(3)", "1 / 0"])

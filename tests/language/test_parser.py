@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import pytest
 
-from dropcheck.claims.reader import read_registry
 from dropcheck.claims.registry import SourceText
 from dropcheck.language.parser import (
-    model_lines,
     parse_expression,
     parse_model,
     parse_statement,
@@ -176,17 +173,6 @@ MODELS: dict[str, tuple[ModelLine, ...]] = {
 @pytest.mark.parametrize("text", MODELS)
 def test_reads_models(text: str) -> None:
     assert parse_model(SourceText.plain(text)) == MODELS[text]
-
-
-@pytest.mark.parametrize("file", ["claims.yaml", "tests/judging/ordinary.yaml"])
-def test_lines_that_are_read_alone_are_those_that_are_read_together(file: str) -> None:
-    top = Path(__file__).parents[2]
-    texts = {one.model.text for one in read_registry(top / file).claims.values() if one.model}
-    assert len(texts) > 30
-    for text in texts:
-        read, unread = model_lines(SourceText.plain(f"{text}\n1 +"))  # no whole can be read
-        assert len(unread) == 1
-        assert read == parse_model(SourceText.plain(text))
 
 
 # -- statements ------------------------------------------------------------------------------------

@@ -29,9 +29,6 @@ from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import OPERATORS
 from dropcheck.vocabulary.shapes import Shape, ShapeError
 
-# Stands in for a random number: neither 0 nor 1, whose products and powers are special.
-USUAL = 1.5
-SMALL_WORK = 1e4  # nanoseconds; less work on fixed values is never postponed
 VALUE_SIZE = 400  # bytes of a value that is one number, as measured
 # The neutral right operand of each function, and the left one too if the function commutes.
 _NEUTRAL = {
@@ -41,7 +38,7 @@ _NEUTRAL = {
 
 
 class Skipped(Exception):  # noqa: N818 - not an error of its own
-    """Raised if a value depends on an error that is reported already, or on a postponed value."""
+    """Raised if a value depends on an error that is reported already."""
 
 
 @dataclass(slots=True)
@@ -65,14 +62,12 @@ def shape_at(at: Position, subject: str, rule: Callable[..., Shape], *given: Any
 class GraphBuilder:
     """Makes the values of a graph; equal expressions become one value, computed once."""
 
-    def __init__(self, memory: int = DEFAULT_MEMORY, postpone: bool = False) -> None:
+    def __init__(self, memory: int = DEFAULT_MEMORY) -> None:
         self._memory = memory
         self._most_elements = most_elements(memory)
         self._known: dict[tuple[Any, ...], graph.Value] = {}
         self._drawn = _Spent(graph.MOST_WORK, "one draw of this claim")
         self._fixed = _Spent(graph.MOST_FIXED_WORK, "what is fixed in this claim")
-        self._postpone = postpone
-        self._checked_work = 0.0  # nanoseconds spent on fixed arrays by a check
 
     @property
     def size(self) -> int:
@@ -139,33 +134,23 @@ class GraphBuilder:
             return known
         random = any(value.random for value in values)
         estimated = any(value.estimated for value in values)
-        fixed = all(value.constant is not None for value in values)  # all that goes in is known
         suspect = next((value.suspect for value in values if value.suspect), None)
         self._check_size(shape, at, "this")
-        work = 0.0
         if not estimated:
             held = 0 if function.view else math.prod(shape)
             work = function.cost(shape, [value.shape for value in values])
             self._spend(self._drawn if random else self._fixed, held, work, at)
         array = None
-        thawed_options = {name: graph.thawed(value) for name, value in options}
-        now = fixed and not random and not estimated
-        if now and self._postpone and work >= SMALL_WORK:  # a check leaves much of it to a run
-            self._checked_work += work
-            now = self._checked_work <= graph.MOST_CHECKED_WORK
-        if now:
+        if not (random or estimated):
+            given = {name: graph.thawed(value) for name, value in options}
             try:
-                array = graph.folded(function, [value.constant for value in values], thawed_options)
+                array = graph.folded(function, [value.constant for value in values], given)
             except ValueError as error:  # a value that the function cannot take
                 raise at.error(str(error), getattr(error, "hint", None)) from None
         if function.guards:
             suspect = None
-        elif suspect is not None and suspect.cured_if_finite:
-            postponed = any(value.postponed for value in values)
-            if postponed or _is_finite(array, function, values, thawed_options):
-                suspect = None
-        elif suspect is None and array is not None:
-            suspect = _overflow(function, values, array, at)
+        elif suspect is None and array is not None and _is_undefined(function, values, array):
+            suspect = graph.Suspect(at, "this works out to nan")
         self._known[key] = computed = graph.Value(
             kind=graph.Kind.COMPUTED,
             operation=function.name,
@@ -254,43 +239,13 @@ class GraphBuilder:
         )
 
 
-def _overflow(
-    function: Function, values: tuple[graph.Value, ...], array: Array, at: Position
-) -> graph.Suspect | None:
-    """The problem with a fixed number that is not finite although all its inputs are finite.
+def _is_undefined(function: Function, values: tuple[graph.Value, ...], array: Array) -> bool:
+    """Whether a fixed number is NaN although all its inputs are finite.
 
-    An infinity that the user writes is meant, and so is what is computed from it. Arrays may hold
-    elements that are never used, such as logarithms under a mask, so they are not reported.
+    Arrays may hold elements that are never used, such as logarithms under a mask.
     """
-    if array.shape != (1,) or function.takes_truth or np.isfinite(array[0]):
-        return None
-    if not all(np.isfinite(value.constant).all() for value in values):
-        return None
-    known = float(array[0])
-    infinite = "; where infinity is meant, write inf" if math.isinf(known) else ""
-    return graph.Suspect(at, f"this works out to {known}", infinite, cured_if_finite=True)
-
-
-def _is_finite(
-    array: Array | None,
-    function: Function,
-    values: tuple[graph.Value, ...],
-    options: dict[str, Any],
-) -> bool:
-    """Whether a value is finite, as one draw shows: `x / exp(1000)` is, for any finite x."""
-    if array is None:
-        drawn = [value for value in values if value.constant is None]
-        if any(value.suspect or math.prod(value.shape) > graph.LARGEST_PLAIN for value in drawn):
-            return False
-        draw = [
-            np.full((*value.shape, 1), USUAL) if value.constant is None else value.constant
-            for value in values
-        ]
-        try:
-            array = graph.folded(function, draw, options)
-        except ValueError:  # for example a matrix without an inverse
-            return False
-    return bool(np.isfinite(array).all())
+    undefined = array.shape == (1,) and not function.takes_truth and math.isnan(array[0])
+    return undefined and all(np.isfinite(value.constant).all() for value in values)
 
 
 def _more_memory(count: float) -> str:
@@ -336,6 +291,8 @@ class Scope:
         self.carried: frozenset[str] = frozenset()
         self.missing: dict[str, tuple[str, str]] = {}
         self.to_come: frozenset[str] = frozenset()  # names that lines of the model define
+        # words that lines of the model may define, which cannot be parsed
+        self.unsure: frozenset[str] = frozenset()
         self.claim: Claim | None = None  # the claim of this case
         self.home = "in 'model' or 'parameters'"  # where a name can be defined, for hints
 
@@ -408,6 +365,8 @@ class Scope:
             return meaning
         if name in self.missing:
             raise at.error(*self.missing[name])
+        if name in self.unsure:
+            raise Skipped
         self._ask_claim(name, at)
         known = [*self._values, *CONSTANTS]
         if name in OPERATORS:
@@ -501,7 +460,6 @@ class Context:
 
     lower_node: Callable[[Context, Node], Value]
     memory: int = DEFAULT_MEMORY  # bytes that one draw may take, with all fixed values
-    postpone: bool = False  # leave large fixed arrays, and what needs them, to a run
     slots: Slots = field(default_factory=Slots)
     graph: GraphBuilder = field(init=False)
     scope: Scope = field(default_factory=Scope)
@@ -516,7 +474,7 @@ class Context:
     certain: bool = False  # the statement says that an event is certain: all entries are one event
 
     def __post_init__(self) -> None:
-        self.graph = GraphBuilder(self.memory, self.postpone)
+        self.graph = GraphBuilder(self.memory)
 
     def apart(self) -> Context:
         """A context with a graph of its own, to lower something for its shape only."""
@@ -546,13 +504,10 @@ class Context:
 
         Raises:
             DropcheckError: it is random; the error has this message and hint.
-            Skipped: it is postponed.
         """
         value = self.lower(node)
         if value.random or value.estimated:
             raise node.at.error(message, hint)
-        if value.postponed:
-            raise Skipped
         return value
 
 

@@ -26,7 +26,6 @@ from dropcheck.language.hints import MIXTURE, law_hint, shape_by_name, square_fo
 from dropcheck.language.lowering.builder import (
     Context,
     GraphBuilder,
-    Skipped,
     names_of_lengths,
     shape_at,
 )
@@ -199,7 +198,6 @@ def own_axes(law: Law, arguments: Sequence[Value], drawn: Draw) -> Shape:
 
     Raises:
         DropcheckError: the law does not take one of the arguments.
-        Skipped: a scalar argument is postponed.
     """
     for parameter, value, node in zip(law.parameters, arguments, drawn.arguments, strict=True):
         if value.estimated:
@@ -215,8 +213,6 @@ def own_axes(law: Law, arguments: Sequence[Value], drawn: Draw) -> Shape:
                 f"{of}{describe(value.shape)}",
                 f"write {law.signature}",
             )
-        if value.postponed and value.shape == ():
-            raise Skipped  # a shape may depend on it, or whether the law is degenerate
         known = value.known
         reported = value.suspect is not None  # it has an error of its own
         if isinstance(known, float) and not parameter.axes and not reported:
@@ -385,7 +381,7 @@ def written_out(
     values = (*arguments, x)
     if law.own_axes is not None or law.values not in _AT_ALL_POINTS:
         return None
-    if not any(one.random for one in values) or any(one.postponed for one in values):
+    if not any(one.random for one in values):
         return None
     given: list[Any] = []
     for parameter, argument in zip(law.parameters, arguments, strict=True):

@@ -16,7 +16,7 @@ import numpy as np
 from dropcheck.errors import DropcheckError
 from dropcheck.language.alike import Integers, entries_alike
 from dropcheck.language.graph import Kind, Value, calls_below, hashable, kernel_of
-from dropcheck.language.lowering.builder import Context, Skipped
+from dropcheck.language.lowering.builder import Context
 from dropcheck.language.syntax import Position
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.function import Function
@@ -159,11 +159,8 @@ def of_each_entry(
 
     Raises:
         DropcheckError: there are too many different entries.
-        Skipped: a fixed array in it is postponed.
     """
     kinds = entries_alike(values, shape, context.slots.models)
-    if kinds is None:
-        raise Skipped
     if mirrored:
         kinds = np.minimum(kinds, kinds.T)
     every = not one_by_one and bool(calls_below(values))  # code may differ among entries alike

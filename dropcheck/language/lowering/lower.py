@@ -200,7 +200,7 @@ def _binary(context: Context, node: syntax.Binary, left: Value, right: Value) ->
     value = context.graph.elementwise(function, (left, right), node.at)
     if not function.divides or right.shape != ():
         return value
-    if right.known == 0 and (value.suspect is None or value.suspect.cured_if_finite):
+    if right.known == 0 and not (left.suspect or right.suspect):
         return dataclasses.replace(value, suspect=Suspect(node.right.at, "division by zero"))
     return value
 

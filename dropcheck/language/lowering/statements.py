@@ -316,7 +316,7 @@ def statement_sides(
 
     Raises:
         DropcheckError: the problems of all sides that are not numbers to compare.
-        Skipped: a side depends on an error, or is postponed.
+        Skipped: a side depends on an error.
     """
     nodes = statement.operands
     values = _lowered_sides(context, nodes)
@@ -398,8 +398,6 @@ def _lowered_sides(context: Context, nodes: Sequence[Node]) -> list[Value]:
             value = context.lower(node)
             if value.random:
                 raise _outside_an_operator(context, node)
-            if value.postponed and value.shape:
-                raise Skipped
             values.append(value)
         except Skipped:
             skipped = True
@@ -420,7 +418,7 @@ def _check_sides(
     for value, node in sides:
         known, suspect = value.known, value.suspect
         infinite = isinstance(known, float) and not math.isfinite(known)
-        if infinite and (suspect is None or suspect.cured_if_finite):
+        if infinite and suspect is None:
             message = f"this side of the claim is {known}"
             error = node.at.error(message, "a claim compares finite numbers")
         elif suspect is not None:
@@ -428,7 +426,7 @@ def _check_sides(
             error = suspect.at.error(
                 f"{suspect.message}{where}",
                 "choose another value, add a condition such as 'requires: p < 1', or guard the "
-                f"branch with where(…){suspect.hint}",
+                "branch with where(…)",
                 About.NAMED_VALUES if parameters else About.TEXT,
             )
         else:
