@@ -341,7 +341,7 @@ def mutate(given: Given) -> ExitCode:
     from dropcheck.report.trials import mutation_json, mutation_report
 
     settings = given.settings()
-    graphs = CaseGraphs(settings.max_memory, forget=False)  # a claim is judged with each mutant
+    graphs = CaseGraphs(settings.max_memory)
     registry = _registry(given)
     cases = choose(registry, graphs, given.patterns, given.tags).cases
     chosen = tuple({case.claim.id: case.claim for case in cases}.values())

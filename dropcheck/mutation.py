@@ -415,7 +415,7 @@ def mutate_claims(
     >>> [result.toothless for result in mutate_claims(claims, Settings(), registry)]
     [False]
     """
-    graphs = graphs or CaseGraphs(settings.max_memory, forget=False)
+    graphs = graphs or CaseGraphs(settings.max_memory)
     verdicts = 1 + 2 * MOST_MUTANTS  # of a claim
     alpha = settings.alpha / max(1, len(registry.claims) * verdicts)
     # an error is planted in one statement: the others of its entry do not matter
@@ -516,7 +516,7 @@ class Trial:
             texts |= fresh.keys()
         for name, mutated in filter(None, itertools.chain(*itertools.zip_longest(*kinds))):
             mutant = self.mutant(name, mutated)
-            graphs = CaseGraphs(self.own.graphs.memory, MOST_KEPT, forget=False)
+            graphs = CaseGraphs(self.own.graphs.memory, MOST_KEPT)
             try:
                 reading = Reading(graphs.parsed(mutant.claim), graphs)
             except DropcheckError:

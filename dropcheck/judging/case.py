@@ -233,7 +233,7 @@ def prepare(case: Case, graphs: CaseGraphs | None = None, *, crossing: bool = Tr
         DropcheckError: where the case cannot be judged at all.
     """
     graphs = graphs or CaseGraphs(keep=0)
-    lowered = graphs.taken(case)
+    lowered = graphs.lowered(case)
     registers = _registers(lowered)
     return _prepared(case, lowered, registers, graphs, crossing=crossing)
 
@@ -257,8 +257,7 @@ def prepare_together(
     for case in cases:
         try:
             if first is None:
-                lowered = first = graphs.taken(case)
-                graphs.let_go(case)
+                lowered = first = graphs.lowered(case)
                 registers = _registers(first)
             else:
                 lowered = graphs.beside(case, first)

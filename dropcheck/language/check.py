@@ -135,7 +135,6 @@ def choose(
     cases = tuple(case for case in cases if case.key not in checked.unfit)  # by number format
     if not cases:
         raise DropcheckError(notes)
-    graphs.keep_only(cases)
     return Chosen(registry=registry, cases=cases, notes=notes, graphs=graphs)
 
 

@@ -246,7 +246,7 @@ def lower_case(
                 problems.extend(error.problems)
     if problems:
         raise DropcheckError(problems)
-    place = claim.place
+    place = claim.place if parsed.beside else 0
     own = all_lowered[place]
     assert own is not None
     check_tolerance(claim, parsed.statement, own.operands)
@@ -385,35 +385,30 @@ def check_requires(
 # A cache of parsed claims and lowered cases, so that each is parsed and lowered once.
 
 
-MOST_KEPT = 2**28  # bytes that the graphs of checked cases may hold until they are judged
+MOST_KEPT = 2**28  # bytes that the graphs of all cases may hold
 
 
 class CaseGraphs:
     """Parses each claim once and lowers each case once: what is checked is what is judged.
 
-    A graph is stored until it is taken. A graph that would bring the total above `keep` bytes is
-    not stored, and is lowered again when it is needed.
+    A graph that would bring the total above `keep` bytes is lowered again when it is needed.
 
     Args:
         memory: bytes that one draw may take, together with all fixed values.
         keep: bytes that all graphs may take together.
-        forget: whether a graph is dropped once it is taken; not if cases are judged repeatedly.
 
     >>> from dropcheck.claims.reader import read_text
     >>> (case,) = read_text(
     ...     "{dropcheck: 1, claims: {c: {title: T, model: 'x ~ normal(0, 1)', claim: E(x) == 0}}}"
     ... ).expand()
     >>> graphs = CaseGraphs()
-    >>> graphs.lowered(case) is graphs.taken(case), graphs.lowered(case) is graphs.taken(case)
-    (True, True)
+    >>> graphs.lowered(case) is graphs.lowered(case)
+    True
     """
 
-    def __init__(
-        self, memory: int = DEFAULT_MEMORY, keep: int = MOST_KEPT, *, forget: bool = True
-    ) -> None:
+    def __init__(self, memory: int = DEFAULT_MEMORY, keep: int = MOST_KEPT) -> None:
         self.memory = memory
         self.keep = keep
-        self.forget = forget
         self._parsed: dict[str, ParsedClaim] = {}
         self._lowered: dict[tuple[str, bool], LoweredCase] = {}
         self._kept = 0  # bytes
@@ -468,30 +463,6 @@ class CaseGraphs:
             DropcheckError: as `lower_case`.
         """
         return _of_statement(other, self.parsed(case.claim)) or self.lowered(case)
-
-    def keep_only(self, cases: Iterable[Case]) -> None:
-        """Drop every graph except those of these cases."""
-        keys = set(map(self.sharing, cases))
-        self._lowered = {key: graph for key, graph in self._lowered.items() if key in keys}
-        self._kept = sum(lowered.size for lowered in self._lowered.values())
-
-    def taken(self, case: Case) -> LoweredCase:
-        """The graph of a case. It is then dropped, so that its arrays can be freed.
-
-        A graph that other statements share is not dropped.
-
-        Raises:
-            DropcheckError: as `lower_case`.
-        """
-        lowered = self.lowered(case)
-        if not lowered.beside:
-            self.let_go(case)
-        return lowered
-
-    def let_go(self, case: Case) -> None:
-        """Drop the graph of a case that will not be judged."""
-        dropped = self._lowered.pop(self.sharing(case), None) if self.forget else None
-        self._kept -= 0 if dropped is None else dropped.size
 
 
 def _of_statement(found: LoweredCase, parsed: ParsedClaim) -> LoweredCase | None:

@@ -48,7 +48,7 @@ def by_change(text: str) -> dict[str, Mutant]:
 
 
 def trial_of(text: str) -> Trial:
-    return Trial(claim_of(text), Settings(), CaseGraphs(forget=False))
+    return Trial(claim_of(text), Settings(), CaseGraphs())
 
 
 # ---- which, and where ----------------------------------------------------------------------------

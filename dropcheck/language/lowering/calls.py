@@ -29,8 +29,7 @@ from dropcheck.language.lowering.builder import (
 from dropcheck.language.lowering.draws import (
     batch_shape,
     check_values,
-    own_axes,
-    read_draw,
+    read_law,
     written_out,
 )
 from dropcheck.language.lowering.entries import of_each_entry
@@ -46,7 +45,6 @@ from dropcheck.vocabulary.functions.number_formats import ROUNDED
 from dropcheck.vocabulary.functions.of_laws import DENSITY, LOG_DENSITY
 from dropcheck.vocabulary.functions.reductions import PAIRWISE, SUM
 from dropcheck.vocabulary.functions.truths import IS_CLOSE, WHERE
-from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import INDEPENDENT, OPERATORS, SIGNATURE, operator_like
 from dropcheck.vocabulary.shapes import Index, Shape, ShapeError, describe
@@ -236,53 +234,38 @@ def _of_law(context: Context, node: Call) -> Value:
     function = OF_LAWS[node.name]
     asked_at = function.parameters[-1].name
     bound = bind(node, ["law", asked_at], 2, lambda: function.usage)
-    drawn = read_draw(context, bound["law"])
-    if drawn.shape is not None:
-        raise drawn.at.error(
+    called = read_law(context, bound["law"])
+    law, own = called.law, called.own
+    if called.shape is not None:
+        raise called.at.error(
             f"the law of {node.name!r} takes no shape",
             f"its arguments and {asked_at} give the shape",
         )
-    arguments = [context.lower(argument) for argument in drawn.arguments]
-    own = own_axes(drawn.law, arguments, drawn)
     if own and function not in (DENSITY, LOG_DENSITY):
-        raise drawn.at.error(
-            f"{node.name!r} is of laws of numbers, and {drawn.law.name} gives vectors",
+        raise called.at.error(
+            f"{node.name!r} is of laws of numbers, and {law.name} gives vectors",
             "draw from it on a line of the model, and claim P(…) of what is made of the draw",
         )
-    check_values(drawn.law, arguments, drawn)
-    batch = batch_shape(context, drawn.law, arguments, drawn)
+    check_values(called)
     x = context.lower(bound[asked_at])
     if own and x.shape[len(x.shape) - len(own) :] != own:
         raise bound[asked_at].at.error(
-            f"a value of {drawn.law.name} has shape {list(own)}, and this has {list(x.shape)}"
+            f"a value of {law.name} has shape {list(own)}, and this has {list(x.shape)}"
         )
-    batches = (batch, x.shape[: len(x.shape) - len(own)])
+    batches = (batch_shape(context, called), x.shape[: len(x.shape) - len(own)])
     shape = shape_at(node.at, f"{node.name}: ", shapes.broadcast, batches)
-    written = _written_out(context, function, drawn.law, arguments, x, node)
-    if written is not None and written.shape == shape:
-        return written
-    return context.graph.operation(
-        function, (*arguments, x), shape, node.at, (("law", drawn.law.name),)
-    )
-
-
-def _written_out(
-    context: Context, function: Function, law: Law, arguments: list[Value], x: Value, node: Call
-) -> Value | None:
-    """A density, or its logarithm, as an expression; None if the law's own function is used.
-
-    A density is written out only for symmetric laws on the whole line. There the formula falls with
-    the distance from the centre, so bounds of its terms are bounds of the density. For other laws,
-    more is known from the law.
-    """
-    if function not in (DENSITY, LOG_DENSITY):
-        return None
-    if function is DENSITY and (law.discrete or not law.symmetric or callable(law.ends)):
-        return None
-    log_density = written_out(context.graph, law, arguments, x, node.at)
-    if log_density is None or function is LOG_DENSITY:
-        return log_density
-    return context.graph.elementwise(EXP, (log_density,), node.at)
+    # A density is written out only for symmetric laws on the whole line. There the formula falls
+    # with the distance from the centre, so bounds of its terms are bounds of the density. For other
+    # laws, more is known from the law.
+    symmetric = not law.discrete and law.symmetric and not callable(law.ends)
+    if function is LOG_DENSITY or (function is DENSITY and symmetric):
+        written = written_out(context.graph, law, called.values, x, node.at)
+        if written is not None and function is DENSITY:
+            written = context.graph.elementwise(EXP, (written,), node.at)
+        if written is not None and written.shape == shape:
+            return written
+    options = (("law", law.name),)
+    return context.graph.operation(function, (*called.values, x), shape, node.at, options)
 
 
 def _every_axis(

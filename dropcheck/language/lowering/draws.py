@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -54,13 +54,18 @@ MOST_AXES = 30  # numpy has 64, and kernels add a few of their own
 
 
 @dataclass(frozen=True, slots=True)
-class Draw:
-    """What is right of `~`: a law, its arguments in the order of its parameters, and a shape."""
+class LawCall:
+    """A law with its arguments in the order of its parameters, and the shape behind it.
+
+    `own` are the last axes of a draw, those of one value of the law.
+    """
 
     law: Law
-    arguments: tuple[Node, ...]
+    nodes: tuple[Node, ...]
+    values: tuple[Value, ...]
     shape: tuple[Node, ...] | None
     at: Position
+    own: Shape = ()
 
 
 def draw(context: Context, node: Node, name: Name) -> Value:
@@ -75,16 +80,13 @@ def draw(context: Context, node: Node, name: Name) -> Value:
         index = node.index if isinstance(node, Subscript) else ()
         size, names = _dimensions(context, index), names_of_lengths(context, index)
         return context.slots.define(context, sampler, size, names)
-    drawn = read_draw(context, node)
-    law = drawn.law
-    context.notes += square_for_sd(law, drawn.arguments)
-    arguments = [context.lower(argument) for argument in drawn.arguments]
-    own = own_axes(law, arguments, drawn)
-    shape = batch_shape(context, law, arguments, drawn) + own
+    called = read_law(context, node)
+    law, arguments = called.law, called.values
+    shape = batch_shape(context, called) + called.own
     context.graph.spend_draw(law, shape, name)
-    check_values(law, arguments, drawn)
+    check_values(called)
     known = [argument.known for argument in arguments]
-    if own == () and all(isinstance(one, float) for one in known):
+    if called.own == () and all(isinstance(one, float) for one in known):
         value = law.constant(*known)
         if value is not None:
             constant = np.broadcast_to(np.float64(value), (*shape, 1))
@@ -94,7 +96,7 @@ def draw(context: Context, node: Node, name: Name) -> Value:
     return Value(
         kind=Kind.DRAW,
         operation=law.name,
-        inputs=tuple(arguments),
+        inputs=arguments,
         shape=shape,
         at=name.at,
         name=name.name,
@@ -146,13 +148,13 @@ def _in_place_of(node: Node) -> str:
     )
 
 
-def read_draw(context: Context, node: Node) -> Draw:
-    """The law that a node names, with its arguments in the order of the law's parameters.
+def read_law(context: Context, node: Node) -> LawCall:
+    """The law that a node names; its arguments' ranks are checked, and those that are numbers.
 
     If the case defines a name that is also a law's, the case's meaning counts.
 
     Raises:
-        DropcheckError: it is not a law.
+        DropcheckError: it is not a law, or does not take one of the arguments.
     """
     shape: tuple[Node, ...] | None = None
     base = node
@@ -185,7 +187,10 @@ def read_draw(context: Context, node: Node) -> Draw:
     more = f"; a shape follows in brackets, {law.name}(…)[n]"
     shape_hint = more if len(base.arguments) > len(names) else ""
     bound = bind(base, names, len(names), lambda: written_law(law) + shape_hint)
-    return Draw(law, tuple(bound[name] for name in names), shape, base.at)
+    nodes = tuple(bound[name] for name in names)
+    context.notes += square_for_sd(law, nodes)
+    called = LawCall(law, nodes, tuple(map(context.lower, nodes)), shape, base.at)
+    return replace(called, own=_own_axes(called))
 
 
 def unknown_law(node: Call) -> DropcheckError:
@@ -193,13 +198,9 @@ def unknown_law(node: Call) -> DropcheckError:
     return node.at.error(f"{node.name!r} is not a law", law_hint(node.name))
 
 
-def own_axes(law: Law, arguments: Sequence[Value], drawn: Draw) -> Shape:
-    """The last axes, those of one value of the law; the ranks and scalar arguments are checked.
-
-    Raises:
-        DropcheckError: the law does not take one of the arguments.
-    """
-    for parameter, value, node in zip(law.parameters, arguments, drawn.arguments, strict=True):
+def _own_axes(called: LawCall) -> Shape:
+    law = called.law
+    for parameter, value, node in zip(law.parameters, called.values, called.nodes, strict=True):
         if value.estimated:
             raise node.at.error(
                 "an operator on the law stands in the model",
@@ -221,33 +222,32 @@ def own_axes(law: Law, arguments: Sequence[Value], drawn: Draw) -> Shape:
                 raise node.at.error(f"{law.name}: {problem}", _about(law), About.VALUES)
     if law.own_axes is None:
         return ()
-    argument_shapes = tuple(value.shape for value in arguments)
-    known_values = tuple(value.known for value in arguments)
-    return shape_at(drawn.at, f"{law.name}: ", law.own_axes, argument_shapes, known_values)
+    known_shapes = tuple(value.shape for value in called.values)
+    known_values = tuple(value.known for value in called.values)
+    return shape_at(called.at, f"{law.name}: ", law.own_axes, known_shapes, known_values)
 
 
-def check_values(law: Law, arguments: Sequence[Value], drawn: Draw) -> None:
+def check_values(called: LawCall) -> None:
     """Check the arguments' values, if all are fixed; this looks at all elements.
 
     Raises:
         DropcheckError: a value is outside its domain, or the values contradict each other.
     """
-    if any(value.random or value.constant is None or value.suspect for value in arguments):
+    law, values = called.law, called.values
+    if any(value.random or value.suspect for value in values):
         return
-    fixed = [number(argument.constant) for argument in arguments]
-    if law.conditions or not all(isinstance(value.known, float) for value in arguments):
-        problem = argument_problem(
-            law.parameters, fixed
-        )  # of scalars, `own_axes` checks each domain
-        if problem is not None:
-            raise drawn.at.error(f"{law.name}: {problem}", _about(law), About.VALUES)
-    problem = digits_problem(law, fixed)
-    if problem is not None:
+    fixed = [number(value.constant) for value in values]
+    problem, hint = None, _about(law)
+    if law.conditions or not all(isinstance(value.known, float) for value in values):
+        problem = argument_problem(law.parameters, fixed)  # of numbers each domain is checked
+    if problem is None:
+        problem = digits_problem(law, fixed)
         hint = "draw around 0, and claim what does not depend on the place"
-        raise drawn.at.error(f"{law.name}: {problem}", hint, About.VALUES)
+    if problem is not None:
+        raise called.at.error(f"{law.name}: {problem}", hint, About.VALUES)
 
 
-def batch_shape(context: Context, law: Law, arguments: Sequence[Value], drawn: Draw) -> Shape:
+def batch_shape(context: Context, called: LawCall) -> Shape:
     """The shape of the independent values: the one in brackets, or the arguments' common shape.
 
     Raises:
@@ -255,19 +255,19 @@ def batch_shape(context: Context, law: Law, arguments: Sequence[Value], drawn: D
     """
     batches = [
         value.shape[: len(value.shape) - parameter.axes]
-        for parameter, value in zip(law.parameters, arguments, strict=True)
+        for parameter, value in zip(called.law.parameters, called.values, strict=True)
     ]
-    subject = f"the arguments of {law.name} do not go together: "
-    common = shape_at(drawn.at, subject, shapes.broadcast, batches)
-    if drawn.shape is None:
+    subject = f"the arguments of {called.law.name} do not go together: "
+    common = shape_at(called.at, subject, shapes.broadcast, batches)
+    if called.shape is None:
         return common
-    given = _dimensions(context, drawn.shape)
+    given = _dimensions(context, called.shape)
     try:
         fits = shapes.broadcast((given, common)) == given
     except ShapeError:
         fits = False
     if not fits:
-        raise drawn.at.error(
+        raise called.at.error(
             f"arguments of shape {list(common)} do not fit draws of shape {list(given)}",
             "the shape in brackets must be at least that of the arguments",
         )
@@ -371,7 +371,7 @@ class _StandIn(NDArrayOperatorsMixin):
 
 
 def written_out(
-    graph: GraphBuilder, law: Law, arguments: list[Value], x: Value, at: Position
+    graph: GraphBuilder, law: Law, arguments: Sequence[Value], x: Value, at: Position
 ) -> Value | None:
     """The logarithm of a law's density at x as an expression; None where there is none.
 
@@ -393,34 +393,12 @@ def written_out(
         scale = argument.constant if parameter.domain == NOT_NEGATIVE else None
         if scale is not None and not (scale > 0).all():
             return None  # a scale of 0 gives a constant, which has no density
-    if not _always_inside(law, given, x):
-        return None
+    every_number = not law.discrete and law.ends == (-np.inf, np.inf)
+    if not (every_number or (x.law is law and x.inputs == values[:-1])):
+        return None  # x may be impossible
     try:
         with np.errstate(all="ignore"):
             log_density = law.log_density_inside(_StandIn(x, graph, at), *given)
     except TypeError:
         return None
     return log_density.value if isinstance(log_density, _StandIn) else None
-
-
-def _always_inside(law: Law, given: list[Any], x: Value) -> bool:
-    """Whether x is a possible value of the law in every draw."""
-    fixed = not any(isinstance(one, _StandIn) for one in given)
-    if fixed and law.constant(*given) is not None:
-        return False
-    if fixed:
-        low, high = law.support(*given)
-    elif callable(law.ends):
-        return False
-    else:
-        low, high = law.ends
-    if not law.discrete and (low, high) == (-np.inf, np.inf):
-        return True
-    while x.kind == Kind.COMPUTED and x.function.view:
-        x = x.inputs[0]
-    drawn = [one.known for one in x.inputs]
-    if x.law is None or not all(isinstance(one, float) for one in drawn):
-        return False
-    least, most = x.law.support(*drawn)
-    whole = x.law.values in (Values.WHOLE, Values.TRUTHS)
-    return low <= least and most <= high and (whole or not law.discrete)

@@ -11,14 +11,13 @@ from dropcheck.claims.registry import Claim
 from dropcheck.claims.values import format_value, parameter_text
 from dropcheck.errors import About, DropcheckError, Problem
 from dropcheck.language.graph import Kind, LawClaim, Relation, Value, operators, pairs
-from dropcheck.language.hints import square_for_sd
 from dropcheck.language.lowering.builder import (
     Context,
     Skipped,
     axis_names,
     rounded_for_code,
 )
-from dropcheck.language.lowering.draws import check_values, own_axes, read_draw, unknown_law
+from dropcheck.language.lowering.draws import check_values, read_law, unknown_law
 from dropcheck.language.lowering.entries import EntryIndex, entries_of_sides
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import ArrayLiteral, Call, Name, Node, Statement, Subscript, walk
@@ -121,29 +120,24 @@ def _quantity(context: Context, node: Node) -> Value:
 
 
 def _follows(context: Context, quantity: Value, node: Node) -> LawClaim:
-    drawn = read_draw(context, node)
-    law = drawn.law
-    if drawn.shape is not None:
+    called = read_law(context, node)
+    law = called.law
+    if called.shape is not None:
         raise node.at.error(
             "the law of a statement has no shape: each entry of the left side has it",
             f"write {unparse(node.base) if isinstance(node, Subscript) else law.signature}",
         )
-    context.notes += square_for_sd(law, drawn.arguments)
-    arguments = [
-        context.lower_fixed(
-            argument,
-            f"an argument of {law.name} is random, and the law of a statement is fixed",
-            "bring the quantity to a fixed law: (y - m) / s ~ normal(0, 1)",
-        )
-        for argument in drawn.arguments
-    ]
-    if own_axes(law, arguments, drawn) != () or law.own_axes is not None:
-        raise drawn.at.error(
+    if law.own_axes is not None:
+        raise called.at.error(
             f"{law.name} is a law of vectors, and a statement claims the law of numbers",
             "claim the law of its entries, or of a sum of them",
         )
-    check_values(law, arguments, drawn)
-    for parameter, value, argument in zip(law.parameters, arguments, drawn.arguments, strict=True):
+    for parameter, value, argument in zip(law.parameters, called.values, called.nodes, strict=True):
+        if value.random:
+            raise argument.at.error(
+                f"an argument of {law.name} is random, and the law of a statement is fixed",
+                "bring the quantity to a fixed law: (y - m) / s ~ normal(0, 1)",
+            )
         if len(value.shape) != parameter.axes:
             raise argument.at.error(
                 f"{parameter.name!r} of {law.name} has shape {list(value.shape)}: the law of a "
@@ -152,11 +146,12 @@ def _follows(context: Context, quantity: Value, node: Node) -> LawClaim:
             )
         if value.suspect is not None:
             raise value.suspect.at.error(value.suspect.message, about=About.TEXT)
-    given = tuple(value.known for value in arguments)
+    check_values(called)
+    given = tuple(value.known for value in called.values)
     if None in given:
-        raise drawn.at.error(f"{law.name} has too long a list for a statement about laws")
+        raise called.at.error(f"{law.name} has too long a list for a statement about laws")
     if law.cdf(0.0, *given) is None:
-        raise drawn.at.error(f"the distribution function of {law.name} is not known")
+        raise called.at.error(f"the distribution function of {law.name} is not known")
     return LawClaim(relation=Relation.FOLLOWS, quantities=(quantity,), law=law, arguments=given)
 
 
