@@ -38,12 +38,12 @@ from dropcheck.language.syntax import Call, Name, Node, Position, bind, unknown_
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.function import EVERY_AXIS, TRAIN, Function, Parameter, slot_and_mode
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
-from dropcheck.vocabulary.functions.arrays import ARRAY, ELEMENTS, RESHAPE, SUBSCRIPT, TAKE
+from dropcheck.vocabulary.functions.arrays import ELEMENTS, RESHAPE, SUBSCRIPT, TAKE
 from dropcheck.vocabulary.functions.elementwise import EXP, MULTIPLY, ROUND
 from dropcheck.vocabulary.functions.linear_algebra import DOT
 from dropcheck.vocabulary.functions.number_formats import ROUNDED
 from dropcheck.vocabulary.functions.of_laws import DENSITY, LOG_DENSITY
-from dropcheck.vocabulary.functions.reductions import PAIRWISE, SUM
+from dropcheck.vocabulary.functions.reductions import SUM
 from dropcheck.vocabulary.functions.truths import IS_CLOSE, WHERE
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import INDEPENDENT, OPERATORS, SIGNATURE, operator_like
@@ -126,8 +126,6 @@ def _function(context: Context, function: Function, node: Call) -> Value:
         taken = context.graph.taken(values[0], (values[1], values[2]), node.at)
         if taken is not None:
             return taken
-    if (pairwise := _of_listed_numbers(context, function, values, node)) is not None:
-        return pairwise
     given = tuple(value.shape for value in values)
     if EVERY_AXIS in function.parameters and EVERY_AXIS.name not in options:
         options[EVERY_AXIS.name] = _every_axis(context, given[0], options, node)
@@ -145,18 +143,6 @@ def _function(context: Context, function: Function, node: Call) -> Value:
         function, values = SUM, (context.graph.elementwise(MULTIPLY, values, node.at),)
     chosen = tuple(sorted((name, hashable(value)) for name, value in options.items()))
     return context.graph.operation(function, values, shape, node.at, chosen)
-
-
-def _of_listed_numbers(
-    context: Context, function: Function, values: tuple[Value, ...], node: Call
-) -> Value | None:
-    """`max([a, b])` as `maximum(a, b)`: more is known of two numbers than of an array."""
-    if function.name not in PAIRWISE or len(node.arguments) > 1 or node.keywords:
-        return None
-    items = values[0].inputs if values[0].operation == ARRAY.name else ()
-    if len(items) < 2 or items[0].shape:
-        return None
-    return context.graph.elementwise(FUNCTIONS[PAIRWISE[function.name]], items, node.at)
 
 
 def _bind_function(
