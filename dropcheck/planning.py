@@ -202,8 +202,8 @@ def _foreseen(run: CaseRun, outlook: Outlook) -> Generator[Request, SpanSums, Ca
 
     told = replace(told, scale=outlook.scale, smallest=smallest)
     if outlook.expected >= ENDLESS:
-        ends = None if outlook.ends in (None, most) else in_spans(outlook.ends)
-        return replace(told, explanation=outlook.endless.explain(), ends=ends)
+        why = (outlook.endless or Reason.AT_THE_EDGE).explain()
+        return replace(told, explanation=why, ends=in_spans(most))
     draws = in_spans(max(outlook.expected, min(outlook.fewest, most)))
     if outlook.left_open is not None:
         return replace(told, explanation=outlook.left_open, ends=draws)

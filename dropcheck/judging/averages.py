@@ -1,34 +1,25 @@
 """Functions of averages, judged by what the model says of their moments.
 
-No limit theorem is needed. Each average has an interval that holds for every law with the moments
-that the model bounds (Catoni 2012). The quantity is enclosed over all averages that these intervals
-allow, to first order along the direction in which it changes. Where the model says the covariances
-of what is averaged, the looks are planned before any draw. Else a pilot shows the direction and the
-spread to be expected, and its draws are not used again.
+Each average has an interval that holds for every law with the moments that the model bounds. The
+quantity is enclosed over all averages that these intervals allow, to first order along the
+direction in which it changes. Where the model says the covariances of what is averaged, the looks
+are planned before any draw. Else a pilot shows the direction and the spread to be expected, and its
+draws are not used again.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from dropcheck.analysis.norms import raised
 from dropcheck.array_types import Floats
-from dropcheck.inference import budget
-from dropcheck.inference.intervals import Interval, NetSpread, Spread, Theta, seen_variance
+from dropcheck.inference.intervals import Interval, Sample, Theta, seen_variance
 from dropcheck.inference.region import ROUNDED_SHARE, Comparison, decide, expression
-from dropcheck.judging.case import (
-    CaseRun,
-    Judging,
-    Outlook,
-    Planned,
-    not_drawn,
-    why_undefined,
-)
+from dropcheck.judging.case import CaseRun, Finding, Judging, Outlook, not_drawn, why_undefined
 from dropcheck.judging.exact import exact_average
 from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.limit_theorem import (
@@ -42,16 +33,16 @@ from dropcheck.judging.limit_theorem import (
     shortfall,
 )
 from dropcheck.judging.look import (
-    ENDLESS,
     Decide,
     Judged,
     by_calls,
     judge_look,
+    more_draws,
     shown,
     undefined_at_averages,
+    until_decided,
 )
 from dropcheck.judging.plan_draws import (
-    BOX_SHARE,
     Direction,
     DrawPlan,
     accepted,
@@ -64,14 +55,14 @@ from dropcheck.judging.rounding import enclosing, theta_of
 from dropcheck.known.enclosure import Enclosed, enclose
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Exact, Guarantee, Method, Region, Verdict
-from dropcheck.simulation import MAIN, PILOT, Compiled, Tally
+from dropcheck.simulation import PILOT, Compiled, Tally
 
-# An interval that stands for more than so many times the variance of the draws is wide because of
-# values that they do not show.
-UNSEEN = 4.0
-# Where calls of code are the independent units: the share of the error for what no call showed.
-# What at least a share f of calls does is missing in n calls with chance (1 - f)^n at most.
-UNSEEN_SHARE = 0.1
+# Share of a look's error that pays for the intervals of the single averages: these enter the
+# quantity's own interval in second order alone.
+BOX_SHARE = 0.1
+# An interval so many times as wide as the draws' own is wide because of values that they do not
+# show.
+UNSEEN = 2.0
 
 
 def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge | None) -> Judging:
@@ -88,33 +79,34 @@ def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge | None
         broken = run.undefined(plan.pilot, Method.BLOCK_MEANS, plan.guarantee, PILOT)
         if broken is not None:
             return broken
-    tally, judged = Tally(plan.program, plan.centres), None
-    if run.planning:
-        raise Planned(_outlook(run, compiled, plan, plan.pilot or tally))
-    looks = run.looks(plan.program, expected=plan.expected, fewest=plan.fewest, most=plan.ends)
-    for look in looks:
-        yield from run.draw_until(tally, MAIN, look.draws)
-        run.refuse_if_nowhere_defined(tally)
-        broken = run.undefined(tally, Method.BLOCK_MEANS, plan.guarantee)
-        if broken is not None:
-            return broken
-        decided_by = by_calls(_deciding(run, compiled, plan, tally), compiled, tally)
-        judged = judge_look(run, compiled, tally, look.alpha, decided_by, plan.exact_means)
-        decided = judged is not None and judged.over
-        hopeless = (judged is None or judged.unscaled) and run.seems_never(tally.draws)
-        if decided or hopeless or run.out_of_time():
-            break
-    if judged is None or plan.endless is Reason.UNDEFINED_AT_AVERAGES:
+    tally = Tally(plan.program, plan.centres)
+    last: Judged | None = None
+
+    def looked(alpha: float) -> Finding:
+        nonlocal last
+        decided = by_calls(_deciding(run, compiled, plan, tally), compiled, tally)
+        last = judge_look(run, compiled, tally, alpha, decided, plan.exact_means)
+        if last is None:
+            return undefined_at_averages(compiled, tally, plan.guarantee)
+        return shown(run, last, tally, plan.guarantee)
+
+    outlook = _outlook(run, compiled, plan, plan.pilot or tally)
+    finding = yield from until_decided(run, outlook, Method.BLOCK_MEANS, tally, looked)
+    if last is None or tally.undefined:
+        return finding
+    if plan.endless is Reason.UNDEFINED_AT_AVERAGES:
         return undefined_at_averages(compiled, tally, plan.guarantee)
-    needed = _more(run, compiled, plan, judged, tally)
-    finding = shown(run, judged, tally, plan.guarantee, needed)
-    exact = None  # of numbers whose digits are lost the model's arithmetic may have lost them too
-    if not judged.digits_lost and plan.guarantee is not Guarantee.ASYMPTOTIC:
-        exact = exact_average(run, judged.comparison)
+    if last.verdict is Verdict.UNDECIDED:
+        needed = _more(run, compiled, plan, last, tally)
+        hidden = _hidden(run, compiled, plan, last, tally)
+        finding = shown(run, last, tally, plan.guarantee, needed)
+        finding = replace(finding, explanation=hidden or finding.explanation)
+    if last.digits_lost or plan.guarantee is Guarantee.ASYMPTOTIC:
+        return finding  # where digits are lost, the model's arithmetic may have lost them too
+    exact = exact_average(run, last.comparison)
     if exact is not None:
-        exact = Exact(exact.value * judged.unit, exact.error * judged.unit)
-    hidden = _hidden(run, compiled, plan, judged, tally) or finding.explanation
-    return replace(finding, exact=exact, explanation=hidden)
+        exact = Exact(exact.value * last.unit, exact.error * last.unit)
+    return replace(finding, exact=exact)
 
 
 def _outlook(run: CaseRun, compiled: Compiled, plan: DrawPlan, tally: Tally) -> Outlook:
@@ -130,11 +122,10 @@ def _outlook(run: CaseRun, compiled: Compiled, plan: DrawPlan, tally: Tally) -> 
         guarantee=plan.guarantee,
         most=plan.most,
         fewest=plan.fewest,
-        expected=plan.expected if plan.endless is None else ENDLESS,
+        expected=plan.expected,
         scale=plan.scale,
         smallest=smallest,
-        endless=plan.endless or Reason.AT_THE_EDGE,
-        ends=plan.ends,
+        endless=plan.endless,
         unknown=partial(why_undefined, compiled, tally) if plan.scale is None else None,
         doubt=next((one.unmet for one in plan.lacks if one.unmet is not None), None),
         left_open=left_open,
@@ -145,32 +136,36 @@ def _deciding(run: CaseRun, compiled: Compiled, plan: DrawPlan, tally: Tally) ->
     """The function that judges the comparisons of a look; it is called once for each, in order."""
     rows, by_limit = tally.sums / tally.block_values, plan.guarantee is Guarantee.ASYMPTOTIC
     places = iter(range(len(run.reading.comparisons)))
+    clipped = tally.clipped if tally.program.clips else None
+
+    def sample(weights: Floats, clip: int) -> Sample:
+        own = None if clipped is None else (float(clipped[clip, 0]), float(clipped[clip, 1]))
+        return Sample(rows @ weights, tally.block_units, own)
 
     def decided(
         comparison: Comparison, alpha: float, widen: float, rounding: float, unit: float
     ) -> tuple[Interval, Verdict]:
         place = next(places)
-        direction = plan.directions[place]
-        with np.errstate(all="ignore"):  # blocks and weights may be as large as float64 holds
-            seen = seen_variance(rows @ direction.weights, tally.block_units)
-        as_seen = replace(direction, spread=LimitSpread(guess=seen))
-        direction = as_seen if by_limit else direction
-        clipped = tally.clipped[place] if tally.program.clips else None
-        columns = compiled.functional.columns(comparison.looked_at)
-        theta = theta_of(compiled, comparison, plan.centres)
-        found = partial(
-            interval_of,
-            theta,
-            enclosing(compiled, comparison, plan.centres),
-            rows,
-            tally.block_units,
-            plan=plan,
-            columns=columns,
+        direction, columns = (
+            plan.directions[place],
+            compiled.functional.columns(comparison.looked_at),
         )
-        spare = UNSEEN_SHARE * alpha if plan.unseen else 0.0
-        interval = found(direction=direction, alpha=alpha - spare, clipped=clipped)
-        room = plan.unseen[place](min(1.0, -math.log(spare) / tally.units)) if spare else 0.0
-        interval = replace(interval, low=interval.low - room, high=interval.high + room)
+        with np.errstate(all="ignore"):  # blocks and weights may be as large as float64 holds
+            along = sample(direction.weights, place)
+            seen = LimitSpread(guess=seen_variance(along.rows, along.units))
+        as_seen = replace(direction, spread=seen)
+        direction = as_seen if by_limit else direction
+        theta = theta_of(compiled, comparison, plan.centres)
+        box: dict[int, tuple[float, float]] = {}
+        if not direction.linear:
+            of_each = BOX_SHARE * alpha / len(columns)
+            for column in columns:
+                clip = len(plan.directions) + [*plan.spreads].index(column)
+                own = sample(np.eye(rows.shape[1])[column], clip)
+                box[column] = plan.spreads[column].interval(own, of_each)
+        enclosed = enclosing(compiled, comparison, plan.centres)
+        found = partial(interval_of, theta, enclosed, rows, along, box, alpha)
+        interval = found(direction)
         alike = False
         if by_limit:
             every = theta(rows.T)
@@ -193,7 +188,7 @@ def _deciding(run: CaseRun, compiled: Compiled, plan: DrawPlan, tally: Tally) ->
         if alike and verdict is not Verdict.UNDECIDED:
             return of_alike(interval, verdict, comparison, rows[:, columns], widen, give)
         if verdict is Verdict.VERIFIED and not by_limit:
-            ordinary = found(direction=as_seen, alpha=alpha)
+            ordinary = found(as_seen)
             if misses(ordinary, region, rounding + ROUNDED_SHARE * widen * of_code):
                 why = against_evidence(interval, ordinary, unit)
                 return replace(interval, unmet=why), Verdict.UNDECIDED
@@ -233,12 +228,10 @@ def interval_of(
     theta: Theta,
     enclosed: Enclosed,
     rows: Floats,
-    block_units: int,
-    direction: Direction,
-    plan: DrawPlan,
-    columns: Sequence[int],
+    sample: Sample,
+    box: dict[int, tuple[float, float]],
     alpha: float,
-    clipped: Floats | None = None,
+    direction: Direction,
 ) -> Interval:
     """The interval of a quantity at confidence 1 − alpha.
 
@@ -246,46 +239,28 @@ def interval_of(
         theta: the quantity at averages.
         enclosed: the quantity at averages that are known to within half-widths.
         rows: averages of blocks, [blocks, terms].
-        block_units: the independent draws, or nets, of each block.
-        direction: the combination of averages along which the quantity changes.
-        plan: what is known of the case.
-        columns: the averages that the quantity is made of.
+        sample: of the combination of averages along which the quantity changes.
+        box: intervals of the single averages, by column, of a quantity that is not linear. They
+            have used `BOX_SHARE` of the error.
         alpha: the chance, in both tails together, with which the interval may miss.
-        clipped: for nets, the averages of their deviations along the direction, and of the squares
-            of these, cut off as the direction's spread says.
+        direction: that combination, and its spread.
     """
     means = rows.mean(axis=0)
     estimate = float(theta(means[:, np.newaxis])[0])
-    error = direction.spread.standard_error(len(rows) * block_units)
+    error = direction.spread.standard_error(len(rows) * sample.units)
     if direction.linear:
-        along = _along(direction, rows, block_units, alpha, clipped)
+        low, high = direction.spread.interval(sample, alpha)
         at = float(means @ direction.weights)
-        low, high = estimate + (along[0] - at), estimate + (along[1] - at)
-        return Interval(estimate, low, high, error)
-    box = BOX_SHARE * alpha / len(columns)
+        return Interval(estimate, estimate + (low - at), estimate + (high - at), error)
+    if not all(math.isfinite(end) for ends in box.values() for end in ends):
+        return Interval(estimate, -math.inf, math.inf, error)
     middle, widths = means.copy(), np.zeros(len(means))
-    for column in columns:
-        low, high = plan.spreads[column].interval(rows[:, column], block_units, box)
-        if not (math.isfinite(low) and math.isfinite(high)):
-            return Interval(estimate, -math.inf, math.inf, error)
+    for column, (low, high) in box.items():
         middle[column], widths[column] = (low + high) / 2, (high - low) / 2
-    own = (1 - BOX_SHARE) * alpha
-    along = _along(direction, rows, block_units, own, clipped)
+    low, high = direction.spread.interval(sample, (1 - BOX_SHARE) * alpha)
     at = float(middle @ direction.weights)
-    ends = (along[0] - at, along[1] - at)
-    low, high = enclose(enclosed, middle, widths, direction.weights, ends)
+    low, high = enclose(enclosed, middle, widths, direction.weights, (low - at, high - at))
     return Interval(estimate, low, high, error)
-
-
-def _along(
-    direction: Direction, rows: Floats, block_units: int, alpha: float, clipped: Floats | None
-) -> tuple[float, float]:
-    """An interval for the combination of the averages along a direction."""
-    if isinstance(direction.spread, NetSpread):
-        assert clipped is not None
-        mean, mean_square = map(float, clipped)
-        return direction.spread.interval(mean, mean_square, len(rows) * block_units, alpha)
-    return direction.spread.interval(rows @ direction.weights, block_units, alpha)
 
 
 def _more(
@@ -295,7 +270,7 @@ def _more(
 
     Where the model says where the quantity lies, they are those of the plan.
     """
-    if judged.verdict is not Verdict.UNDECIDED or judged.unscaled:
+    if judged.unscaled:
         return None
     if judged.interval.unmet is not None:
         settles = judged.interval.settles
@@ -308,11 +283,7 @@ def _more(
         now = replace(plan, middle=rows.mean(axis=0), pilot=tally)
     claimed = run.reading.comparisons[place]
     target, _ = target_of(compiled, now, place, claimed, judged.widen)
-    needed = draws_for(run, compiled, now, place, target)
-    if needed >= ENDLESS:
-        return math.inf
-    more = max(budget.GROWTH * needed, 1.5 * tally.draws)
-    return more - tally.draws + tally.program.span_draws
+    return more_draws(draws_for(run, now, place, target), tally)
 
 
 def _carried_by_few(lacks: Shortfall, draws: int) -> bool:
@@ -331,28 +302,24 @@ def _hidden(
 
     An interval of half-width h from n draws is that of a variance h² n / (2 log(2/α)) a draw. Where
     the draws show far less, values that none of them showed may carry the rest. These have a chance
-    of at most log(1/α)/n, and so a size of at most the root of variance over chance, or the width
-    of what bounds them. Truths are 0 or 1, and hide nothing.
+    of at most log(1/α)/n, and so a size of at most the root of variance over chance. Truths are 0
+    or 1, and hide nothing.
     """
-    interval, draws = judged.interval, tally.draws
-    if judged.verdict is not Verdict.UNDECIDED or not math.isfinite(interval.half_width):
+    interval, direction = judged.interval, plan.directions[judged.place]
+    if interval.unmet is not None or judged.unscaled or not math.isfinite(interval.half_width):
         return None
-    if interval.unmet is not None or judged.unscaled:
+    if _of_truths(compiled, judged) or tally.program.unit_draws > 1:
         return None
-    direction = plan.directions[judged.place]
-    if _of_truths(compiled, judged) or not isinstance(direction.spread, Spread):
-        return None
+    draws, log = tally.draws, math.log(1 / run.alpha)
     rows = tally.sums / tally.block_values @ direction.weights
-    seen = seen_variance(rows, tally.block_draws)
-    implied = raised(interval.half_width, 2.0) * draws / (2 * math.log(2 / run.alpha))
-    if not implied > UNSEEN * seen:
+    usual = math.sqrt(2 * log * seen_variance(rows, tally.block_draws) / draws)
+    if not interval.half_width > UNSEEN * usual:
         return None
-    chance = math.log(1 / run.alpha) / draws
     unit, measures, entry = judged.unit, judged.comparison.measures, judged.comparison.entry
     possible = run.prepared.hull(measures, entry)
     return Reason.HIDDEN_VALUES.explain(
-        value=min(math.sqrt(implied / chance), direction.spread.width) * unit,
-        chance=chance,
+        value=interval.half_width * draws / log / math.sqrt(2) * unit,
+        chance=log / draws,
         draws=draws,
         quantity=expression(run.prepared.statement, measures, entry),
         low=possible.nearest(interval.low * unit),

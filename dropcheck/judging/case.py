@@ -32,11 +32,10 @@ from dropcheck.errors import DropcheckError, InternalError, Problem
 from dropcheck.execution.schedule import TURN_SECONDS, Deadline
 from dropcheck.inference import budget
 from dropcheck.inference.budget import Look
-from dropcheck.inference.intervals import RAREST_SEEN, CountsByCall, Interval, Theta, between_parts
+from dropcheck.inference.intervals import RAREST_SEEN, Interval, Theta, between_parts, design_effect
 from dropcheck.inference.region import (
     COARSE,
     Reading,
-    edge_of,
     expression,
     printed_in,
     promised,
@@ -45,8 +44,7 @@ from dropcheck.inference.region import (
 from dropcheck.judging.knowledge import Knowledge, carried_over, knowledge_of
 from dropcheck.language.compile import CaseGraphs, LoweredCase
 from dropcheck.language.graph import Value, in_order, operators
-from dropcheck.language.printing import unparse
-from dropcheck.language.syntax import Negative, Number, Statement
+from dropcheck.language.syntax import Statement
 from dropcheck.processors import default_threads
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import (
@@ -132,21 +130,14 @@ class Prepared:
                 return "finite-sample: draws counted in cells (Massart 1990; Lindon and Malek 2022)"
             case Certainty() | Proportion() | Quantiles():
                 return "exact: events are counted (Clopper and Pearson 1934)"
-        guarantee = Guarantee.ASYMPTOTIC if self.knowledge is None else self.knowledge.guarantee
-        undefined = None if self.knowledge is None else self.knowledge.undefined
-        if undefined is not None:
-            return f"asymptotic: the limit theorem, as {undefined}"
-        match guarantee:
-            case Guarantee.ASYMPTOTIC:
-                return (
-                    "asymptotic: the limit theorem, as the model bounds no variance of what is "
-                    "averaged"
-                )
-            case Guarantee.FINITE_SAMPLE:
-                why = "what is averaged is bounded"
-            case _:
-                why = "the model bounds the moments of what is averaged"
-        return f"{guarantee}: {why} (Catoni 2012)"
+        known = self.knowledge
+        if known is None or known.guarantee is Guarantee.ASYMPTOTIC:
+            why = "the model bounds no variance of what is averaged"
+            return f"asymptotic: the limit theorem, as {(known and known.undefined) or why}"
+        bounded = known.guarantee is Guarantee.FINITE_SAMPLE
+        why = "is bounded" if bounded else "has moments that the model bounds"
+        source = "Catoni 2012" if known.exact else "Fan, Grama and Liu 2015"
+        return f"{known.guarantee}: what is averaged {why} ({source})"
 
     @property
     def exactness(self) -> str | None:
@@ -157,41 +148,6 @@ class Prepared:
             case Arithmetic():
                 return "±0: nothing is random, and what is not equal differs"
         return None
-
-    @property
-    def scale_in_words(self) -> str:
-        """The scale of a relative resolution in words; `look.scales_of` measures it."""
-        if self.reading.entries:
-            return (
-                "what each entry is compared with, or the size of what is estimated where it is 0"
-            )
-        if isinstance(self.strategy, Laws):
-            return "1, as chances are compared"
-        ends = [self.statement.operands[end] for end in self.reading.ends]
-        texts = [unparse(end) for end in ends]
-        reading = self.reading
-        if reading.known_scale is not None:
-            if reading.magnitudes[reading.side].of_probability and not self._as_written:
-                return "the smaller of the claimed probability and 1 minus it"
-            written = ends[0].operand if isinstance(ends[0], Negative) else ends[0]
-            if len(ends) == 1 and isinstance(written, Number):
-                return unparse(written)
-            larger = "the larger of " if len(ends) > 1 else ""
-            return larger + " and ".join(f"|{text}|" for text in texts)
-        if reading.against_estimates:
-            *others, last = map(unparse, self.statement.operands)
-            largest, them = ("largest", "them") if others[1:] else ("larger", "both")
-            return (
-                f"the {largest} of {', '.join(others)} and {last}, or of the size of what is "
-                f"estimated where that hides {them}"
-            )
-        return "the size of what is estimated"
-
-    @property
-    def _as_written(self) -> bool:
-        """Whether the scale is the magnitude of what the side is compared with, as for a mean."""
-        ends = [float(self.lowered.operands[end].constant[..., 0]) for end in self.reading.ends]
-        return self.reading.known_scale == max(map(abs, ends))
 
     def hull(self, quantity: Quantity | None, entry: tuple[int, ...] | None) -> Hull:
         """Where a quantity of the statement lies, for any law."""
@@ -451,19 +407,14 @@ def of_calls(interval: Interval, tally: Tally, theta: Theta, alpha: float) -> In
     )
 
 
-def calls_of(tally: Tally) -> CountsByCall:
-    """The counts of calls, where a slot declares their draws independent; elsewhere of no calls."""
-    counts, sizes = tally.by_call
-    return (
-        CountsByCall(counts, sizes)
-        if tally.program.declared
-        else CountsByCall(counts[:0], sizes[:0])
-    )
+def effect_of(tally: Tally) -> float:
+    """How many draws count as one, where a slot declares the draws of a call independent."""
+    return design_effect(*tally.by_call) if tally.program.declared else 1.0
 
 
 def dependent(tally: Tally) -> bool:
     """Whether the counts of calls show that draws of a call depend on each other."""
-    return tally.calls >= FEWEST_CALLS and calls_of(tally).effect > TOO_FAR**2
+    return tally.calls >= FEWEST_CALLS and effect_of(tally) > TOO_FAR**2
 
 
 # ---- wrong draws ---------------------------------------------------------------------------------
@@ -560,29 +511,6 @@ def with_digits(exact: Exact | None, resolution: Resolution | None) -> Exact | N
     if exact is None or resolution is None:
         return exact
     return exact if exact.error <= max(abs(exact.value) / 1_000, resolution.asked / 100) else None
-
-
-def fits(exact: Exact, verdict: Verdict, region: Region, widening: float) -> bool:
-    """Whether an exact value allows a verdict.
-
-    A claim may be verified if its value is in the region, or no farther from it than the widening.
-    It may be refuted if its value is not in the region. Between the two, both verdicts are right.
-
-    >>> region = Region(1.0, 1.0)
-    >>> [fits(Exact(1.005), verdict, region, 0.01) for verdict in Verdict]
-    [True, True, False]
-    >>> [fits(Exact(1.0), verdict, region, 0.01) for verdict in Verdict]
-    [True, False, False]
-    """
-    low, high = exact.value - exact.error, exact.value + exact.error
-    give = WITNESS_ROUNDING * abs(exact.value)
-    if verdict is Verdict.VERIFIED:
-        return low >= region.low - widening - give and high <= region.high + widening + give
-    if verdict is Verdict.REFUTED:
-        below = high <= region.low if region.low_open else high < region.low
-        above = low >= region.high if region.high_open else low > region.high
-        return below or above
-    return False
 
 
 def disagreement(
@@ -691,8 +619,7 @@ class Outlook:
     expected: int
     scale: float | None
     smallest: Callable[[int, float], float | None]
-    endless: Reason = Reason.AT_THE_EDGE  # why no number of draws would do, if none does
-    ends: int | None = None  # draws after which the run is then given up
+    endless: Reason | None = None  # why no number of draws would do, if none does
     unknown: Callable[[], Explanation] | None = None  # why nothing is foreseen, after the pilot
     doubt: Explanation | None = None  # why it may take more draws
     left_open: Explanation | None = None  # why there is no verdict even after the expected draws
@@ -933,7 +860,6 @@ class CaseRun:
             finding = replace(finding, estimate=estimate, interval=(low, high))
         finding = replace(finding, exact=with_digits(finding.exact, finding.sharpness))
         quantity, region = self._claimed(finding)
-        edge = edge_of(claim.written, region, finding.verdict, finding.exact, finding.interval)
         taken = (f"{claim.id}: {note}" for note in self.prepared.analysed.notes)
         confirmed, warnings = self._confirmed(finding, region), (*finding.warnings, *taken)
         if confirmed is False and finding.confirmed is None:
@@ -952,7 +878,6 @@ class CaseRun:
         interval, refuted = finding.interval, finding.verdict is Verdict.REFUTED
         return CaseResult(
             **of_case(self.case, self.alpha, self.repeat),
-            edge=edge,
             quantity=quantity,
             expression=expression(self.prepared.statement, quantity, finding.entry),
             entry=finding.entry,
@@ -1006,8 +931,7 @@ class CaseRun:
             if self.alpha <= SELDOM:
                 raise disagreement(self.case, exact, interval, self.repeat)
             return False
-        widening = 0.0 if finding.sharpness is None else finding.sharpness.widening
-        return fits(exact, verdict, region, widening) or None
+        return True if verdict is not Verdict.UNDECIDED else None
 
     def _claimed(self, finding: Finding) -> tuple[Quantity | None, Region | None]:
         """The quantity that was judged, and the region that the statement gives it.

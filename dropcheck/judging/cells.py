@@ -22,7 +22,6 @@ from dropcheck.analysis.bounds import of_operators, summed
 from dropcheck.analysis.strategy import Laws, Quantiles
 from dropcheck.array_types import Floats, Indices, Truths
 from dropcheck.inference import budget
-from dropcheck.inference.intervals import CountsByCall
 from dropcheck.inference.region import Comparison, decide, reach, region_floor, widening
 from dropcheck.judging.case import (
     FEWEST_DRAWS,
@@ -30,11 +29,17 @@ from dropcheck.judging.case import (
     Finding,
     Judging,
     Outlook,
-    calls_of,
     dependent,
+    effect_of,
 )
-from dropcheck.judging.exact import Known, found_exactly
-from dropcheck.judging.look import ENDLESS, far_off, settling, sharpness_of, until_decided
+from dropcheck.judging.look import (
+    ENDLESS,
+    far_off,
+    more_draws,
+    settling,
+    sharpness_of,
+    until_decided,
+)
 from dropcheck.judging.plan_draws import fewest_that
 from dropcheck.judging.rounding import (
     LOOK_ROUNDING,
@@ -43,11 +48,11 @@ from dropcheck.judging.rounding import (
     pilot_of,
     share_lost,
 )
-from dropcheck.language.graph import Kind, LawClaim, Relation, Value, pairs
+from dropcheck.language.graph import LawClaim, Relation, Value, pairs
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Call, Name
 from dropcheck.reasons import Explanation, Reason
-from dropcheck.results import Exact, Guarantee, Method, Verdict
+from dropcheck.results import Guarantee, Method, Verdict
 from dropcheck.simulation import (
     FEWEST_CALLS,
     PILOT,
@@ -535,14 +540,14 @@ class Seen:
 class LawPlan:
     """What is counted, and what the counts say.
 
-    `says` gives that from the counts, the number of draws, the counts of calls and the error rate
-    of the distance. `error` is the half-width of an interval to be expected after so many draws,
-    and `noise` over their root what a true claim seems to be off. The cells leave `left_open` of
-    the distance open.
+    `says` gives that from the counts, the number of draws, how many of these count as one, and the
+    error rate of the distance. `error` is the half-width of an interval to be expected after so
+    many draws, and `noise` over their root what a true claim seems to be off. The cells leave
+    `left_open` of the distance open.
     """
 
     counter: Counter
-    says: Callable[[Floats, int, CountsByCall, float], Seen]
+    says: Callable[[Floats, int, float, float], Seen]
     error: Callable[[float, float], float]
     noise: float
     holds: Explanation
@@ -582,8 +587,7 @@ def by_laws(run: CaseRun, claim: Laws, cells: InCells) -> Judging:
     program = counted_in(run, cells.program, plan.counter, planned)
 
     def judged(tally: CountTally, own: float) -> Finding:
-        calls = calls_of(tally)
-        seen = plan.says(tally.totals, tally.drawn, calls, own * DISTANCE_SHARE)
+        seen = plan.says(tally.totals, tally.drawn, effect_of(tally), own * DISTANCE_SHARE)
         against = average(one.log for one in seen.against)
         verdict, more = Verdict.REFUTED, None
         why: Explanation | None = max(seen.against, key=lambda one: one.log).why
@@ -627,13 +631,12 @@ def by_laws(run: CaseRun, claim: Laws, cells: InCells) -> Judging:
         program=program,
         tally=tally,
         guarantee=Guarantee.FINITE_SAMPLE,
-        most=most,
+        most=most if target > 0 else planned,  # else there is no verdict to wait for
         fewest=min(program.span_draws, most),
         expected=planned,
         scale=1.0,
         # nearer laws are verified
         smallest=lambda draws, _: max(2 * plan.error(draws, alpha), resolution),
-        ends=planned if target <= 0 else None,  # then there is no verdict to wait for
     )
     return (yield from until_decided(run, outlook, Method.CELLS, tally, partial(judged, tally)))
 
@@ -670,26 +673,20 @@ def one_law(run: CaseRun, claim: LawClaim, cells: InCells, values: Floats, size:
     every = np.arange(len(of_law.cuts))
     counter = AtCuts(cuts=(of_law.cuts,) * claim.entries, uses=cells.uses, infinite=of_law.infinite)
 
-    def of_entry(row: Floats, by_call: Floats, draws: int, calls: CountsByCall) -> Iterator[EValue]:
+    def of_entry(row: Floats, draws: int, effect: float) -> Iterator[EValue]:
         wrong = of_law.impossible(in_cells(row, every))
         if wrong:
             yield EValue(math.inf, Reason.LAW_IMPOSSIBLE.explain(count=int(wrong), draws=draws))
         for shape in map(of_law.shape, SHAPES):
-            effect = calls.of(in_cells(by_call, shape)).together(calls.effect)
             counts, chances = in_cells(row, shape) / effect, of_law.chances(shape)
             log = evidence(counts, chances, float(counts @ np.log(chances)))
             yield EValue(log, Reason.LAW_SHAPE.explain(cells=len(counts), power=power_of(log)))
 
-    def says(totals: Floats, draws: int, calls: CountsByCall, alpha: float) -> Seen:
+    def says(totals: Floats, draws: int, effect: float, alpha: float) -> Seen:
         rows = [row[0] for row in counter.of_entries(totals)]
-        by_call = [one[:, 0] for one in counter.of_entries(calls.counts)]
         each = [distance(row[:-1] / draws, of_law.below, of_law.points) for row in rows]
-        error = massart(draws / calls.effect, alpha / claim.entries)
-        against = [
-            one
-            for row, own in zip(rows, by_call, strict=True)
-            for one in of_entry(row, own, draws, calls)
-        ]
+        error = massart(draws / effect, alpha / claim.entries)
+        against = [one for row in rows for one in of_entry(row, draws, effect)]
         return _farthest(each, error, against)
 
     return LawPlan(
@@ -729,10 +726,8 @@ def two_laws(run: CaseRun, claim: LawClaim, cells: InCells, values: Floats, size
         for one, own in zip(known, shapes, strict=True)
     ]
 
-    def says(totals: Floats, draws: int, calls: CountsByCall, alpha: float) -> Seen:
+    def says(totals: Floats, draws: int, effect: float, alpha: float) -> Seen:
         rows = counter.of_entries(totals)
-        by_call = [one.sum(axis=1) for one in counter.of_entries(calls.counts)]
-        least = calls.of(np.concatenate(by_call, axis=1)).effect
         each: list[Distance] = []
         against: list[EValue] = []
         for entry, own in enumerate(known):
@@ -740,8 +735,6 @@ def two_laws(run: CaseRun, claim: LawClaim, cells: InCells, values: Floats, size
             one, other = (row.sum(axis=0)[:-1] / draws for row in (first, second))
             each.append(distance(one, other, own.points))
             for shape, guess in zip(shapes[entry], guesses[entry], strict=True):
-                parts = [in_cells(by_call[at], shape) for at in (entry, entries + entry)]
-                effect = calls.of(np.concatenate(parts, axis=1)).together(least)
                 tables = (
                     np.array([in_cells(first[half], shape), in_cells(second[1 - half], shape)])
                     for half in (0, 1)
@@ -751,7 +744,7 @@ def two_laws(run: CaseRun, claim: LawClaim, cells: InCells, values: Floats, size
                 ]
                 cause = Reason.LAWS_DIFFER.explain(cells=len(guess), power=power_of(max(both)))
                 against.append(EValue(average(both), cause))
-        error = 2 * massart(draws / least, alpha / (2 * entries))
+        error = 2 * massart(draws / effect, alpha / (2 * entries))
         return _farthest(each, error, against)
 
     return LawPlan(
@@ -798,17 +791,14 @@ def independence(
     corners = sum(math.prod(len(cuts[entry]) for entry in table) for table in tables)
     steps = max(map(len, tables), default=2) - 1
 
-    def says(totals: Floats, draws: int, calls: CountsByCall, alpha: float) -> Seen:
-        def of(effect: float) -> list[Floats]:
-            ends = np.cumsum([one.size for one in guesses])[:-1]
-            parts = zip(np.split(totals / effect, ends), guesses, strict=True)
-            return [part.reshape(guess.shape) for part, guess in parts]
-
-        worth = draws / calls.effect
+    def says(totals: Floats, draws: int, effect: float, alpha: float) -> Seen:
+        ends = np.cumsum([one.size for one in guesses])[:-1]
+        parts = zip(np.split(totals / effect, ends), guesses, strict=True)
+        counted: list[Floats] = [part.reshape(guess.shape) for part, guess in parts]
         known = [[levels[entry] for entry in table] for table in tables]
-        off, interval = dependence(of(calls.effect), known, worth, alpha)
+        off, interval = dependence(counted, known, draws / effect, alpha)
         against: list[EValue] = []
-        for table, counts, guess in zip(tables, of(calls.together()), guesses, strict=True):
+        for table, counts, guess in zip(tables, counted, guesses, strict=True):
             for shape in sorted({tuple(min(n, m) for m in counts.shape) for n in COARSER}):
                 log = against_product(_merged(counts, shape), _merged(guess, shape))
                 what = _listed([names[entry] for entry in table])
@@ -959,8 +949,6 @@ def _reached(at_most: Floats, kept: Iterable[int]) -> Floats:
 
 # The share of draws within the size of a quantity about 0: for a normal law, its deviation.
 WITHIN_SIZE = 0.6827
-# About two thirds of a quantity lie between these levels: its size where nothing is drawn.
-SIZE_LEVELS = (0.16, 0.84)
 # Cuts about the pilot's quantile, in its standard errors.
 NEAR = np.arange(-32, 33) / 8
 FARTHER = (6.0, 8.0, 12.0, 16.0, 24.0, 32.0)
@@ -1209,7 +1197,7 @@ def by_quantiles(run: CaseRun, claim: Quantiles, cells: InCells) -> Judging:
         return sum(abs(factor) * moved.get(at, 0.0) for factor, at in target.form.terms)
 
     def judged(tally: CountTally, alpha: float) -> Finding:
-        findings = _of_counts(run, claim, pilot, targets, counter, tally, alpha)
+        findings = _of_counts(run, pilot, targets, counter, tally, alpha)
         findings = [
             _with_room(one, target, partial(room, target))
             for one, target in zip(findings, targets, strict=True)
@@ -1261,7 +1249,6 @@ def _with_room(finding: Finding, target: QuantileTarget, room: Callable[[], floa
 
 def _of_counts(
     run: CaseRun,
-    claim: Quantiles,
     pilot: QuantilePilot,
     targets: Sequence[QuantileTarget],
     counter: AtCuts,
@@ -1269,19 +1256,16 @@ def _of_counts(
     alpha: float,
 ) -> list[Finding]:
     """Every comparison judged by the counts so far."""
-    calls, levels = calls_of(tally), pilot.levels
-    counts = [row[0] for row in counter.of_entries(tally.totals)]
-    by_call = [row[:, 0] for row in counter.of_entries(calls.counts)]
-    effects = [calls.of(one[:, :-1], one[:, -1]).effects for one in by_call]
-    each = [*zip(counter.cuts, counts, effects, levels, strict=True)]
-    estimates = [estimate(cuts, row[:-1], row[-1], level) for cuts, row, _, level in each]
+    effect, counts = effect_of(tally), [row[0] for row in counter.of_entries(tally.totals)]
+    each = [*zip(counter.cuts, counts, pilot.levels, strict=True)]
+    estimates = [estimate(cuts, row[:-1], row[-1], level) for cuts, row, level in each]
     findings: list[Finding] = []
     for target in targets:
         form, region = target.form, target.comparison.region
         share = alpha / len(targets) / max(len(form.terms), 1)
         ends = [
             bounds(cuts, row[:-1] / effect, row[-1] / effect, level, share)
-            for cuts, row, effect, level in each
+            for cuts, row, level in each
         ]
         low, high = form.interval(ends)
         verdict = decide(low, high, region, target.widen, target.rounding)
@@ -1293,10 +1277,7 @@ def _of_counts(
         why, more = None, None
         if verdict is Verdict.UNDECIDED:
             needed = pilot.draws_for(run, target, value if math.isfinite(value) else None)
-            more = math.inf
-            if needed < ENDLESS:
-                more = max(budget.GROWTH * needed, 1.5 * tally.drawn)
-                more += tally.program.span_draws - tally.drawn
+            more = more_draws(needed, tally)
             reason = Reason.AT_THE_EDGE if more == math.inf else Reason.TOO_WIDE
             why = (Reason.NOT_INDEPENDENT if dependent(tally) else reason).explain()
         findings.append(
@@ -1310,7 +1291,6 @@ def _of_counts(
                 interval=(low, high),
                 standard_error=error if math.isfinite(error) else None,
                 sides=tuple(side.value(estimates) for side in target.sides) or None,
-                exact=exact_sum(target, claim),
                 scale=target.scale,
                 sharpness=run.looked(target.scale, target.widen),
                 blocks=tally.spans,
@@ -1401,68 +1381,3 @@ def estimate(cuts: Floats, counts: Floats, seen: float, level: float) -> float:
     if math.nextafter(before, math.inf) >= at or rise <= 0:
         return at
     return before + (at - before) * float((level - shares[max(place - 1, 0)]) / rise)
-
-
-# ---- quantiles that the model gives --------------------------------------------------------------
-
-
-def quantile_of_law(operator: Value, level: float | None = None) -> Exact | None:
-    """The quantile of one draw of a law with fixed arguments; None for anything else.
-
-    None too where the law of a whole number passes the level between two values: every number
-    between them is a quantile.
-    """
-    quantity, *condition = operator.inputs
-    law = quantity.law
-    if condition or quantity.kind != Kind.DRAW or law is None or law.own_axes is not None:
-        return None
-    known = [one.known for one in quantity.inputs]
-    if not all(isinstance(one, float) for one in known) and any(one is None for one in known):
-        return None
-    level = operator.level if level is None else level
-    value = float(law.quantile(level, *known))
-    # a level that equals a probability, but for rounding, has more than one quantile
-    reached = [float(law.cdf(at, *known)) for at in (value, math.nextafter(value, -math.inf))]
-    nearest = min(abs(one - level) for one in reached)
-    if not math.isfinite(value) or (nearest < 1e-9 and law.discrete):
-        return None
-    return Exact(value, 0.0 if law.discrete else 1e-9 * abs(value))
-
-
-def exact_sum(target: QuantileTarget, claim: Quantiles) -> Exact | None:
-    """The comparison's quantity by the model; None where one of its quantiles is not known."""
-    value, error = target.form.constant, 0.0
-    for factor, at in target.form.terms:
-        own = quantile_of_law(claim.quantities[at])
-        if own is None:
-            return None
-        value, error = value + factor * own.value, error + abs(factor) * own.error
-    return Exact(value, error)
-
-
-def known_quantiles(run: CaseRun) -> Known | None:
-    """What the model says of a claim about quantiles; None where it does not say enough."""
-    claim, operands = run.prepared.analysed.strategy, run.prepared.analysed.lowered.operands
-    assert isinstance(claim, Quantiles)
-    sizes: list[float] = []
-    estimates: list[float] = []
-    for operator in claim.quantities:
-        own, *ends = (quantile_of_law(operator, level) for level in (None, *SIZE_LEVELS))
-        if own is None:
-            return None
-        estimates.append(own.value)
-        sizes.append(max(abs(one.value) for one in (own, *ends) if one is not None))
-    findings: list[Finding] = []
-    values: list[Exact] = []
-    off: list[float] = []
-    for target in quantile_targets(run, claim, sizes, estimates, operands):
-        exact = exact_sum(target, claim)
-        assert exact is not None  # as all quantiles are known
-        found = found_exactly(run, target.claimed, exact, target.scale, target.asked)
-        if found is None:
-            return None
-        findings.append(found)
-        values.append(exact)
-        off.append(far_off(exact.value, exact.value, target.claimed.region, target.widen))
-    place = settling(run.reading, [one.verdict for one in findings], off)
-    return Known(tuple(findings), tuple(values), place)

@@ -122,10 +122,7 @@ def unknown_exactly() -> Finding:
 
 
 def known_exactly(run: CaseRun) -> Known | None:
-    """What the model says; None where it does not say a quantity to a hundredth of what is allowed.
-
-    Quantiles have `cells.known_quantiles`.
-    """
+    """What the model says; None where it says a quantity to no hundredth of what is allowed."""
     analysed = run.prepared.analysed
     match analysed.strategy, analysed.compiled, analysed.knowledge:
         case Certainty() as certainty, _, _:

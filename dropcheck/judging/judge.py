@@ -31,7 +31,7 @@ from dropcheck.judging.case import (
     inside,
     not_drawn,
 )
-from dropcheck.judging.cells import by_laws, by_quantiles, known_quantiles
+from dropcheck.judging.cells import by_laws, by_quantiles
 from dropcheck.judging.events import by_counterexample, by_proportion
 from dropcheck.judging.exact import Known, known_exactly, unknown_exactly
 from dropcheck.judging.knowledge import Knowledge
@@ -128,8 +128,6 @@ def by_model(run: CaseRun) -> Known | None:
     prepared = run.prepared
     if isinstance(prepared.strategy, Arithmetic) or run.settings.draws_only:
         return None
-    if isinstance(prepared.analysed.strategy, Quantiles):
-        return known_quantiles(run)
     return known_exactly(run)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from dropcheck.analysis.norms import Norms, raised
 from dropcheck.analysis.single_draw import Found
 from dropcheck.analysis.support import may_be_undefined
 from dropcheck.array_types import Floats
-from dropcheck.inference.intervals import Spread
+from dropcheck.inference.intervals import ClippedSpread, KnownSpread
 from dropcheck.language.graph import Value
 from dropcheck.reasons import Explanation
 from dropcheck.results import Guarantee
@@ -25,8 +24,9 @@ from dropcheck.vocabulary.operators import UNDERFLOW
 EXACT_ROUNDING = 1e-12
 # A mean more standard deviations than this away from 0 is subtracted draw by draw.
 FAR = 4.0
-# Orders of moments that are tried where the variance may be infinite.
-ORDERS = (1.9, 1.75, 1.6, 1.5, 1.4, 1.3, 1.2, 1.1)
+# Orders of moments that say where values are cut off, and those where the variance is infinite.
+ORDERS = (2.0, 4.0, 8.0, 16.0, 32.0)
+LOW_ORDERS = (1.9, 1.75, 1.5, 1.3, 1.1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,15 +48,15 @@ class ExactAverages(ExactMeans):
     used: tuple[int, ...]
     moments: ExactMoments
 
-    def spread(self, weights: Floats, program: Program) -> Spread:
+    def spread(self, weights: Floats, program: Program) -> KnownSpread:
         """The spread of a combination of the averages, with a factor for each, [terms]."""
         own = weights[list(self.used)]
         block = program.block_draws
         if program.paired:
             of_block = self._variance(own, self.moments.covariance(block))
-            return Spread(exact=lambda draws: of_block * block / draws)
+            return KnownSpread(lambda draws: of_block * block / draws)
         of_draw = self._variance(own, self.moments.covariance(1))
-        return Spread(exact=lambda draws: of_draw / draws)
+        return KnownSpread(lambda draws: of_draw / draws)
 
     @np.errstate(all="ignore")  # what is too large for float64 is infinite
     def _variance(self, weights: Floats, covariance: Floats) -> float:
@@ -91,36 +91,22 @@ class BoundedAverages:
         each = weights[own] * self.ends()[:, own]
         return float(each.min(axis=0).sum()), float(each.max(axis=0).sum())
 
-    def moved_by(self, weights: Floats, share: float) -> float:
-        """A bound of how far a share of the draws can move a combination of the averages.
-
-        It follows from the range, or from Hölder's inequality, E|u| 1_A <= ||u||_p P(A)^(1 - 1/p).
-        """
-        low, high = self.ends_along(weights)
-        by_norms = [2 * self.along(weights, p) * share ** (1 - 1 / p) for p in (2.0, 4.0, 8.0)]
-        return float(min((high - low) * share, *by_norms))
-
-    def spread(self, weights: Floats, centre: float, guess: float) -> Spread:
+    @np.errstate(all="ignore")  # what is too large for float64 is infinite
+    def spread(self, weights: Floats, centre: float, guess: float, target: float) -> ClippedSpread:
         """The spread of a combination of the averages.
 
-        `centre` and `guess` are its mean and the variance of a draw, as a pilot shows them. The
-        norm of the deviation from the mean is at most twice the norm, and at order 2 at most the
-        norm.
+        Args:
+            weights: a factor for each average, [terms].
+            centre: its mean, as a pilot shows it.
+            guess: the variance of a draw, as a pilot shows it.
+            target: the half-width of an interval that decides.
         """
-        size = partial(self.along, weights)
-        ends = self.ends_along(weights)
-        width = min(2 * size(math.inf), ends[1] - ends[0])
-        variance = min(raised(size(2.0), 2.0), raised(width, 2.0) / 4)  # Popoviciu (1935)
-        if math.isfinite(variance):
-            fourth = raised(2 * size(4.0), 4.0)
-            if size(2.0) > 0 and min(variance, fourth) < UNDERFLOW:  # 0 may stand for either
-                return Spread(guess=guess)
-            return Spread(variance=variance, fourth=fourth, width=width, centre=centre, guess=guess)
-        for order in ORDERS:
-            moment = raised(2 * size(order), order)
-            if math.isfinite(moment):
-                return Spread(order=order, moment=moment, centre=centre, guess=guess)
-        return Spread(guess=guess)
+        orders = ORDERS if math.isfinite(self.along(weights, 2.0)) else LOW_ORDERS
+        known = {order: self.along(weights, order) for order in orders}
+        tiny = any(0 < size < UNDERFLOW ** (1 / 4) for size in known.values())  # 0 may stand for it
+        ends = (-math.inf, math.inf) if tiny else self.ends_along(weights)
+        sizes = {} if tiny else {order: size + abs(centre) for order, size in known.items()}
+        return ClippedSpread.of(centre, guess, ends, sizes, target)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,7 +256,8 @@ def _underflows(exact: ExactAverages, plain: BoundedAverages) -> bool:
 
 
 def _bounded(averages: BoundedAverages, used: Sequence[int]) -> bool:
-    return any(bool(np.isfinite(averages.sizes(order)[used]).all()) for order in (2.0, ORDERS[-1]))
+    orders = (2.0, LOW_ORDERS[-1])
+    return any(bool(np.isfinite(averages.sizes(order)[used]).all()) for order in orders)
 
 
 RegisterPowers = tuple[tuple[int, int], ...]

@@ -18,7 +18,7 @@ import numpy as np
 
 from dropcheck.analysis.exact import Integrand, exact_means
 from dropcheck.array_types import Floats
-from dropcheck.inference.intervals import FEWEST_BLOCKS, RAREST_SEEN, Interval
+from dropcheck.inference.intervals import FEWEST_BLOCKS, RAREST_SEEN, Interval, Sample
 from dropcheck.inference.region import Comparison, decide
 from dropcheck.language.graph import Kind, Value, operators, ordered
 from dropcheck.reasons import Explanation, Reason
@@ -41,9 +41,9 @@ class LimitSpread:
 
     guess: float
 
-    def interval(self, values: Floats, _draws: int, alpha: float) -> tuple[float, float]:
-        """The interval of the mean at confidence 1 - alpha, from means of blocks: [blocks]."""
-        blocks = len(values)
+    def interval(self, sample: Sample, alpha: float) -> tuple[float, float]:
+        """The interval of the mean at confidence 1 - alpha."""
+        values, blocks = sample.rows, len(sample.rows)
         if blocks < 2:
             return -math.inf, math.inf
         mean, quantile = float(values.mean()), student_quantile(alpha, blocks)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from statistics import NormalDist
 
 from dropcheck.array_types import Floats
 from dropcheck.inference import budget
@@ -68,8 +67,12 @@ def until_decided(
     """
     if run.planning:
         raise Planned(outlook)
-    most = outlook.most if outlook.ends is None else outlook.ends
-    looks = run.looks(outlook.program, expected=outlook.expected, fewest=outlook.fewest, most=most)
+    looks = run.looks(
+        outlook.program,
+        expected=outlook.expected,
+        fewest=outlook.fewest,
+        most=outlook.most,
+    )
     for look in looks:
         yield from run.draw_until(tally, MAIN, look.draws)
         run.refuse_if_nowhere_defined(tally)
@@ -77,15 +80,16 @@ def until_decided(
         if broken is not None:
             return broken
         finding = judged(look.alpha)
-        never = finding.reason is Reason.CONDITION_NEVER_TRUE and run.seems_never(tally.drawn)
+        never = finding.reason in _WITHOUT_VALUE and run.seems_never(tally.drawn)
         over = finding.verdict is not Verdict.UNDECIDED or finding.reason in _FINAL
         if over or never or run.out_of_time():
             break
     return finding
 
 
-# What more draws would not change.
+# What more draws would not change, and where there is nothing to look at so far.
 _FINAL = (Reason.LOST_DIGITS, Reason.NOT_INDEPENDENT)
+_WITHOUT_VALUE = (Reason.CONDITION_NEVER_TRUE, Reason.UNDEFINED_AT_AVERAGES, Reason.NO_SCALE)
 
 
 def scales_of(
@@ -147,43 +151,17 @@ def far_off(low: float, high: float, region: Region, allowed: float) -> float:
     return away / allowed if allowed > 0 else away
 
 
-def planned(draws: int, interval: Interval, region: Region, widen: float, alpha: float) -> int:
-    """Draws after which the verdict is expected, by an interval from `draws` draws."""
-    quantile = NormalDist().inv_cdf(1 - max(alpha / 2, 1e-15))
-    if region.strict_end_within(interval.estimate, 2 * interval.standard_error):
-        return ENDLESS  # these draws cannot tell on which side of the end the quantity lies
-    target = reach(interval.estimate, 2 * interval.standard_error, region, widen)
-    if interval.standard_error == 0:
-        return 1
-    if not target > 0:
-        return ENDLESS
-    ratio = (quantile + budget.CHANCE) * interval.standard_error / target
-    needed = draws * (ratio * ratio)  # infinite where it overflows
-    return int(min(max(needed, 1.0), ENDLESS))
+def more_draws(needed: int, tally: Tally) -> float:
+    """Draws that an undecided case is likely to need beyond those made; infinite where none do.
 
-
-def more(
-    verdict: Verdict,
-    draws: int,
-    interval: Interval,
-    region: Region,
-    widen: float,
-    alpha: float,
-    span_draws: int,
-) -> float | None:
-    """Draws that an undecided case is likely to need beyond those made.
-
-    None where that is unknown, infinity where no number of draws would do. The number includes the
-    way to the next look, and a span, because budgets often end before a look.
+    Args:
+        needed: the draws that decide.
+        tally: those made. The number includes the way to the next look, and a span, because budgets
+            often end before a look.
     """
-    if verdict is not Verdict.UNDECIDED or not math.isfinite(interval.half_width):
-        return None
-    if not interval.low < interval.high:  # all draws agree, and more may agree too
-        return None
-    needed = planned(draws, interval, region, widen, alpha * budget.PLANNED)
     if needed >= ENDLESS:
         return math.inf
-    return max(budget.GROWTH * needed, 1.5 * draws) - draws + span_draws
+    return max(budget.GROWTH * needed, 1.5 * tally.drawn) - tally.drawn + tally.program.span_draws
 
 
 def why_endless(interval: Interval, region: Region, widen: float) -> Reason:
@@ -365,7 +343,7 @@ def shown(
     judged: Judged,
     tally: Tally,
     guarantee: Guarantee,
-    needed: float | None,
+    needed: float | None = None,
 ) -> Finding:
     """The finding of a look, in the unit of the sides.
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from dropcheck.analysis.norms import raised
 from dropcheck.array_types import Floats
 from dropcheck.inference import budget
-from dropcheck.inference.intervals import NetSpread, Spread, seen_variance
+from dropcheck.inference.intervals import ClippedSpread, KnownSpread, seen_variance
 from dropcheck.inference.region import (
-    SIGNIFICANT,
     Comparison,
     may_be_off,
     region_floor,
@@ -22,10 +20,7 @@ from dropcheck.inference.region import (
     widening,
 )
 from dropcheck.judging.case import FEWEST_DRAWS, CaseRun
-from dropcheck.judging.knowledge import (
-    ExactAverages,
-    Knowledge,
-)
+from dropcheck.judging.knowledge import ExactAverages, Knowledge
 from dropcheck.judging.limit_theorem import (
     RARE_SIGHTINGS,
     LimitSpread,
@@ -40,7 +35,7 @@ from dropcheck.judging.look import (
     unit_of,
 )
 from dropcheck.judging.rounding import LOOK_ROUNDING, enclosing, theta_of
-from dropcheck.known.enclosure import Enclosed, enclose, gradient, over
+from dropcheck.known.enclosure import gradient, over
 from dropcheck.reasons import Reason
 from dropcheck.results import Guarantee
 from dropcheck.simulation import (
@@ -57,16 +52,40 @@ from dropcheck.simulation import (
 )
 from dropcheck.vocabulary import special
 
-# ---- draw plan -----------------------------------------------------------------------------------
-#
-# What is known of a case before the draws that it is judged by, and how many draws that takes.
+Spread = KnownSpread | ClippedSpread | LimitSpread
+"""What is known of an average: its variance, bounds of its moments, or nothing."""
 
-
-# Share of a look's error that pays for the intervals of the single averages: these enter the
-# quantity's own interval in second order alone.
-BOX_SHARE = 0.1
-# The most calls of code that are made for a verdict by calls.
-MOST_CALLS = 40_000
+# Blocks that an interval is made from: with n of them it is wider than for very many by the factor
+# (1 − 2 log(2/α)/n)^(−1/2) (Catoni 2012, proposition 2.4).
+FEWEST_BLOCKS = 64
+PLANNED_BLOCKS = 1024
+# Blocks of a pilot: they show the spread to about 6%. With half as many, or with shorter ones,
+# claims of few draws would take fewer, but heavy tails would be missed more often.
+PILOT_BLOCKS = 128
+# The shortest blocks, and batches that are crossed.
+SHORTEST_BLOCK = 32
+SHORTEST_BATCH = 8
+# The most draws for the centres: these then lie within a tenth of a deviation of the means.
+CENTRE_DRAWS = 512
+# A quantity whose remainder is no larger, as a share of its first order, is linear.
+NO_REMAINDER = 1e-10
+# Half-widths of averages, in deviations, at which a quantity without a first order is decided.
+SECOND_ORDER = 0.05
+# A pilot that plans more than PILOT_SHARE times its own draws is made longer: by this factor each
+# time, at most so often.
+PILOT_GROWTH = 4
+PILOT_STEPS = 3
+PILOT_SHARE = 64
+# Nets are tried where a plain run takes more work than this, in rough nanoseconds; the second
+# number is for runs beyond the budget. They are used where they save this factor of work.
+WORTHWHILE, WORTHWHILE_BEYOND = 5e8, 5e7
+SAVING = 4
+# Sizes of nets that are tried: a larger net varies less, but there are fewer of them.
+NET_SIZES = (4, 16, 64)
+# Comparisons of a statement beyond which it is not drawn in nets.
+MOST_COMPARISONS = 8
+# The most draws of a case whose verdict would not be accepted: it shows an estimate, and no more.
+UNCOUNTED = 2**22
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +97,7 @@ class Direction:
     """
 
     weights: Floats
-    spread: Spread | NetSpread | LimitSpread
+    spread: Spread
     linear: bool
 
 
@@ -95,32 +114,19 @@ class DrawPlan:
     centres: Floats
     middle: Floats
     directions: tuple[Direction, ...]
-    spreads: Mapping[int, Spread | LimitSpread]
+    spreads: Mapping[int, Spread]
     guarantee: Guarantee
     most: int
-    fewest: int
-    expected: int
+    fewest: int = FEWEST_DRAWS
+    expected: int = FEWEST_DRAWS
     exact_means: Floats | None = None  # the averages themselves, where the model says them
     scales: tuple[float, ...] | None = None  # of each comparison
     pilot: Tally | None = None
     endless: Reason | None = None  # why no number of draws would do, where none does
-    # where the limit theorem judges: what the pilot lacks for each comparison, the draws in which
-    # the rarest known outcome is expected once, and how far a share of the calls of code, where
-    # these are the independent units, can move each comparison
+    # where the limit theorem judges: what the pilot lacks for each comparison, and the draws in
+    # which the rarest known outcome is expected once
     lacks: tuple[Shortfall, ...] = ()
     rarest: float = 0.0
-    unseen: tuple[Callable[[float], float], ...] = ()
-
-    @property
-    def calls_enough(self) -> bool:
-        """Whether few enough calls of code are expected, where calls are the independent units."""
-        return not self.program.whole or self.expected <= MOST_CALLS * self.program.unit_draws
-
-    @property
-    def ends(self) -> int:
-        """The draws after which a run ends: fewer than the budget where no number would decide."""
-        given_up = self.endless is not None and self.exact_means is not None
-        return min(self.expected, self.most) if given_up else self.most
 
     @property
     def scale(self) -> float | None:
@@ -128,49 +134,16 @@ class DrawPlan:
         return None if self.scales is None else max(self.scales)
 
 
-def half_width(
-    enclosed: Enclosed,
-    plan: DrawPlan,
-    direction: Direction,
-    columns: Sequence[int],
-    draws: int,
-    alpha: float,
-) -> float:
-    """The half-width to be expected of a quantity's interval after so many draws."""
-    rows, block = rows_of(plan.program, draws)
-    if not rows:
-        return math.inf
-    if direction.linear:
-        return direction.spread.half_width(rows, block, alpha)
-    box = BOX_SHARE * alpha / len(columns)
-    widths = np.zeros(len(plan.middle))
-    for column in columns:
-        widths[column] = plan.spreads[column].half_width(rows, block, box)
-    along = direction.spread.half_width(rows, block, (1 - BOX_SHARE) * alpha)
-    if not (math.isfinite(along) and np.isfinite(widths).all()):
-        return math.inf
-    low, high = enclose(enclosed, plan.middle, widths, direction.weights, (-along, along))
-    return (high - low) / 2
-
-
-def rows_of(program: Program, draws: int) -> tuple[int, int]:
-    """How many rows a tally of so many draws has, and the independent units of each.
-
-    Blocks are joined in pairs while there are too many. The draws of a net, or of a call, are one
-    unit.
-    """
-    block = program.block_draws
-    while draws // block > MOST_ROWS:
-        block *= 2
-    return draws // block, block // program.unit_draws
+# ---- the half-widths that decide -----------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Targets:
     """The half-width at which each comparison is likely to be decided, and its scale.
 
-    Where `widths` has 0, `sharp` is the half-width at which a closed end would be decided.
-    `refuting` says which comparisons are likely to be refuted.
+    A width of 0 cannot be reached: the quantity lies where no interval decides; `sharp` is the
+    half-width at which a closed end would be decided there. `refuting` says which comparisons are
+    likely to be refuted.
     """
 
     widths: tuple[float, ...]
@@ -187,32 +160,9 @@ class Targets:
         refuted = (own for own, refutes in zip(draws, self.refuting, strict=True) if refutes)
         return min(refuted, default=max(draws))
 
-    def ends(
-        self, needed: Callable[[int, float], int], *, known: bool
-    ) -> tuple[int, Reason | None]:
-        """Draws after which the statement is likely to be settled, and why no number would do.
 
-        Where none would and the averages are `known`, they are the draws that show how near the
-        quantity is to the end.
-        """
-        draws = self.settled(needed)
-        if draws < ENDLESS:
-            return draws, None
-        if all(self.widths):
-            return draws, Reason.TOO_FINE
-        if known:
-            draws = max(needed(*each) for each in enumerate(self.sharp))
-        return draws, Reason.AT_THE_EDGE
-
-
-def targets_of(
-    run: CaseRun, compiled: Compiled, plan: DrawPlan, *, if_true: bool = False
-) -> Targets | None:
-    """The half-widths that the intervals need; None where the quantity is undefined.
-
-    A width of 0 cannot be reached: the quantity lies where no interval decides. With `if_true` the
-    claim is taken to be true, where the pilot leaves room for that.
-    """
+def targets_of(run: CaseRun, compiled: Compiled, plan: DrawPlan) -> Targets | None:
+    """The half-widths that the intervals need; None where the quantity is undefined."""
     operands, _ = compiled.functional.at_averages(plan.middle, plan.centres)
     if not all(map(math.isfinite, operands)):
         return None
@@ -227,9 +177,7 @@ def targets_of(
         unit = unit_of(comparison, operands)
         sharp.append(sharpness_of(run, part, scale, operands) / unit)
         near = LOOK_ROUNDING * scale / unit
-        widths.append(
-            target_of(compiled, plan, place, comparison, sharp[-1], near, if_true=if_true)
-        )
+        widths.append(target_of(compiled, plan, place, comparison, sharp[-1], near))
     targets, refuting = zip(*widths, strict=True)
     return Targets(targets, refuting, tuple(sharp), scales)
 
@@ -241,8 +189,6 @@ def target_of(
     comparison: Comparison,
     sharpness: float,
     near: float = 0.0,
-    *,
-    if_true: bool = False,
 ) -> tuple[float, bool]:
     """The half-width at which one comparison is likely to be decided, and whether that refutes it.
 
@@ -250,13 +196,8 @@ def target_of(
     """
     theta = theta_of(compiled, comparison, plan.centres)
     estimate = float(theta(plan.middle[:, np.newaxis])[0])
-    spread = plan.directions[place].spread
     if plan.pilot is not None:
-        near = 2 * spread.standard_error(plan.pilot.units)
-    if if_true:
-        nearest = min(max(estimate, comparison.region.low), comparison.region.high)
-        if abs(estimate - nearest) <= SIGNIFICANT * near / 2:
-            estimate = nearest
+        near = 2 * plan.directions[place].spread.standard_error(plan.pilot.units)
     if comparison.region.strict_end_within(estimate, near):
         return 0.0, False
     widen, region = widening(comparison.region, sharpness), comparison.allowed(sharpness)
@@ -269,14 +210,18 @@ def expecting(run: CaseRun, compiled: Compiled, plan: DrawPlan) -> DrawPlan:
     targets = targets_of(run, compiled, plan)
     if targets is None:
         return plan
-    known = plan.exact_means is not None
-    expected, endless = targets.ends(partial(draws_for, run, compiled, plan), known=known)
+    needed, most = partial(draws_for, run, plan), plan.most
+    expected, endless = targets.settled(needed), None
+    if expected >= ENDLESS:
+        endless = Reason.TOO_FINE if all(targets.widths) else Reason.AT_THE_EDGE
+        if plan.exact_means is not None:  # fewer draws show how near the quantity is to the end
+            most = min(most, max(needed(*each) for each in enumerate(targets.sharp)))
     expected = max(expected, plan.fewest)
-    return replace(plan, scales=targets.scales, expected=expected, endless=endless)
+    return replace(plan, scales=targets.scales, expected=expected, endless=endless, most=most)
 
 
-def first_order(run: CaseRun, plan: DrawPlan, place: int, target: float) -> int:
-    """Draws after which one comparison is likely to be decided if its quantity is linear."""
+def draws_for(run: CaseRun, plan: DrawPlan, place: int, target: float) -> int:
+    """Draws after which one comparison is likely to be decided, its quantity taken as linear."""
     spread = plan.directions[place].spread
     alpha = run.alpha * budget.PLANNED / len(run.reading.comparisons)
 
@@ -289,24 +234,16 @@ def first_order(run: CaseRun, plan: DrawPlan, place: int, target: float) -> int:
     return fewest_that(decides, plan.fewest, ENDLESS)
 
 
-def draws_for(run: CaseRun, compiled: Compiled, plan: DrawPlan, place: int, target: float) -> int:
-    """Draws after which one comparison is likely to be decided."""
-    comparison, direction = run.reading.comparisons[place], plan.directions[place]
-    draws = first_order(run, plan, place, target)
-    if direction.linear:
-        return draws
-    enclosed = enclosing(compiled, comparison, plan.centres)
-    columns = compiled.functional.columns(comparison.looked_at)
-    alpha = run.alpha * budget.PLANNED / len(run.reading.comparisons)
-    while draws < ENDLESS:
-        width = half_width(enclosed, plan, direction, columns, draws, alpha)
-        units = draws // plan.program.unit_draws
-        width += budget.CHANCE * direction.spread.standard_error(units)
-        if width <= target:
-            return draws
-        more = raised(width / target, 2.0) if math.isfinite(width) and target > 0 else math.inf
-        draws = int(min(ENDLESS, min(max(1.05, more), 16.0) * draws))
-    return draws
+def rows_of(program: Program, draws: int) -> tuple[int, int]:
+    """How many rows a tally of so many draws has, and the independent units of each.
+
+    Blocks are joined in pairs while there are too many. The draws of a net, or of a call, are one
+    unit.
+    """
+    block = program.block_draws
+    while draws // block > MOST_ROWS:
+        block *= 2
+    return draws // block, block // program.unit_draws
 
 
 def fewest_that(decides: Callable[[int], bool], fewest: int, most: int, share: float = 0.05) -> int:
@@ -339,60 +276,23 @@ def smallest_seen(
     operands, _ = compiled.functional.at_averages(plan.middle, plan.centres)
     scales = plan.scales or (0.0,) * len(run.reading.comparisons)
     normal = -float(special.ndtri(run.alpha))
+    rows, block = rows_of(plan.program, most)
     seen: list[float] = []
-    each = zip(run.reading.comparisons, run.reading.of_each, scales, strict=True)
-    for place, (comparison, part, scale) in enumerate(each):
-        sharpness = sharpness_of(run, part, scale, operands)
+    each = zip(run.reading.comparisons, run.reading.of_each, scales, plan.directions, strict=True)
+    for comparison, part, scale, direction in each:
         unit = unit_of(comparison, operands)
-        direction = plan.directions[place]
-        enclosed = enclosing(compiled, comparison, plan.centres)
-        columns = compiled.functional.columns(comparison.looked_at)
+        sharpness = sharpness_of(run, part, scale, operands) / unit
         share = alpha / len(run.reading.comparisons)
-        width = half_width(enclosed, plan, direction, columns, most, share)
+        width = direction.spread.half_width(rows, block, share) if rows else math.inf
         if not math.isfinite(width):
             return None
         width += normal * direction.spread.standard_error(max(1, most // plan.program.unit_draws))
-        floor = region_floor(comparison.region, widening(comparison.region, sharpness / unit))
+        floor = region_floor(comparison.region, widening(comparison.region, sharpness))
         seen.append(max(width, floor) * unit)
     return max(seen)
 
 
 # ---- plan draws ----------------------------------------------------------------------------------
-
-
-# Blocks that an interval is made from: with n of them it is wider than for very many by the factor
-# (1 − 2 log(2/α)/n)^(−1/2) (Catoni 2012, proposition 2.4).
-FEWEST_BLOCKS = 64
-PLANNED_BLOCKS = 1024
-# Blocks of a pilot: they show the spread to about 6%. With half as many, or with shorter ones,
-# claims of few draws would take fewer, but heavy tails would be missed more often.
-PILOT_BLOCKS = 128
-# The shortest blocks, and batches that are crossed.
-SHORTEST_BLOCK = 32
-SHORTEST_BATCH = 8
-# The most draws for the centres: these then lie within a tenth of a deviation of the means.
-CENTRE_DRAWS = 512
-# A quantity whose remainder is no larger, as a share of its first order, is linear.
-NO_REMAINDER = 1e-10
-# Nets are tried where a plain run takes more work than this, in rough nanoseconds; the second
-# number is for runs beyond the budget. They are used where they save this factor of work.
-WORTHWHILE, WORTHWHILE_BEYOND = 5e8, 5e7
-SAVING = 4
-# A pilot that plans more than PILOT_SHARE times its own draws is made longer: by this factor each
-# time, at most so often.
-PILOT_GROWTH = 4
-PILOT_STEPS = 3
-PILOT_SHARE = 64
-# Sizes of nets that are tried: a larger net varies less, but there are fewer of them.
-NET_SIZES = (4, 8, 16, 32, 64, 128)
-# Orders of the moments that say where means of nets are cut off. Cutting may move the mean by this
-# share of the half-width that decides.
-NET_ORDERS = (4.0, 6.0, 8.0, 11.0, 16.0, 22.0, 32.0, 45.0, 64.0)
-CUT = 0.02
-# Comparisons of a statement beyond which it is not drawn in nets.
-MOST_COMPARISONS = 8
-# The most draws of a case whose verdict would not be accepted: it shows an estimate, and no more.
-UNCOUNTED = 2**22
 
 
 def accepted(run: CaseRun, compiled: Compiled) -> bool:
@@ -412,24 +312,23 @@ def plan_draws(
 
     Without knowledge, it is judged by the limit theorem.
     """
-    most = run.most_draws(compiled.program)
-    if knowledge is None:
-        return (yield from _by_pilot(run, compiled, None))
-    if knowledge.exact is not None:
-        plan = _exactly(run, compiled, knowledge.exact, knowledge.guarantee, most)
-    elif compiled.program.whole:
-        plan = yield from _by_pilot(run, compiled, knowledge, 0)
-        plan = _of_calls(run, compiled, knowledge, plan)
-        if plan.calls_enough:
-            return plan
-        bounds = knowledge.bounds(plan.centres)
-        unseen = tuple(partial(bounds.moved_by, one.weights) for one in plan.directions)
-        plan = yield from _by_pilot(run, compiled, None)
-        return replace(plan, unseen=unseen)
-    else:
-        plan = yield from _by_pilot(run, compiled, knowledge)
-    in_nets = yield from _plan_in_nets(run, compiled, knowledge, plan)
-    return in_nets or plan
+    if knowledge is not None and knowledge.exact is not None:
+        return _exactly(run, compiled, knowledge.exact, knowledge.guarantee)
+    plan = yield from _by_pilot(run, compiled, knowledge)
+    if knowledge is None or run.settings.plain or run.confirms is not None:
+        return plan
+    work, few = plan.expected * plan.program.cost, len(plan.directions) <= MOST_COMPARISONS
+    least = WORTHWHILE if plan.expected <= plan.most else WORTHWHILE_BEYOND
+    if not (few and work > least and can_be_in_nets(compiled.program)):
+        return plan
+    choices: list[DrawPlan] = []
+    for size in NET_SIZES:  # pilots choose, and their draws are not used again
+        own = replace(compiled, program=in_nets(compiled.program, size))
+        choices.append((yield from _by_pilot(run, own, knowledge, 0)))
+    best = min(choices, key=lambda choice: choice.expected * choice.program.cost)
+    saves = SAVING * best.expected * best.program.cost <= work or plan.expected > plan.most
+    # plain draws refute more of what is false
+    return best if saves and best.expected <= best.most else plan
 
 
 def _by_pilot(
@@ -453,11 +352,78 @@ def _by_pilot(
         plan = expecting(run, compiled, plan)
         wanted = min(PILOT_GROWTH * tally.draws, plan.expected // PILOT_SHARE, most // 16)
         enough = wanted < tally.draws + program.span_draws
-        if enough or step == steps or run.out_of_time():
+        if program.whole or enough or step == steps or run.out_of_time():
             break
     if knowledge is None:
         plan = _watched(run, compiled, plan)
     return replace(plan, program=blocked(plan.program, plan.expected))
+
+
+@np.errstate(all="ignore")  # what is too large for float64 is infinite
+def _piloted(
+    run: CaseRun, compiled: Compiled, knowledge: Knowledge | None, pilot: Tally, most: int
+) -> DrawPlan:
+    """The plan from a pilot: the spread that it shows, and the bounds that the model gives."""
+    rows = pilot.sums / pilot.block_values
+    middle = rows.mean(axis=0)
+
+    def as_seen(weights: Floats) -> LimitSpread:
+        return LimitSpread(guess=seen_variance(rows @ weights, pilot.block_units))
+
+    columns = compiled.functional.columns(range(len(compiled.functional.operands)))
+    directions = tuple(
+        Direction(weights=weights, linear=linear, spread=as_seen(weights))
+        for weights, linear in _lines(run, compiled, middle, pilot.centres)
+    )
+    plan = DrawPlan(
+        program=compiled.program.fitted(most, FEWEST_BLOCKS),
+        centres=pilot.centres,
+        middle=middle,
+        directions=directions,
+        spreads={column: as_seen(_unit(len(middle), column)) for column in columns},
+        guarantee=Guarantee.ASYMPTOTIC if knowledge is None else knowledge.guarantee,
+        most=most,
+        pilot=pilot,
+    )
+    targets = None if knowledge is None or pilot.undefined else targets_of(run, compiled, plan)
+    return plan if knowledge is None else _bounded(plan, knowledge, targets)
+
+
+def _bounded(plan: DrawPlan, knowledge: Knowledge, targets: Targets | None) -> DrawPlan:
+    """The plan with what the model bounds: deviations are cut off far out, draw by draw."""
+    assert plan.pilot is not None
+    bounds, clips = knowledge.bounds(plan.centres), list[Clip]()
+
+    def bounded(weights: Floats, seen: Spread, target: float) -> ClippedSpread:
+        assert isinstance(seen, LimitSpread)
+        spread = bounds.spread(weights, float(plan.middle @ weights), seen.guess, target)
+        used = np.flatnonzero(weights)
+        clip = Clip(
+            columns=tuple(used.tolist()),
+            weights=tuple(weights[used].tolist()),
+            centre=spread.centre,
+            below=spread.below.far,
+            above=spread.above.far,
+        )
+        clips.append(clip)
+        return spread
+
+    directions: list[Direction] = []
+    errors = 0.0  # of the half-width that decides, for each standard deviation
+    for place, direction in enumerate(plan.directions):
+        error = direction.spread.standard_error(1)
+        near = targets.widths[place] or targets.sharp[place] if targets else error
+        errors = max(errors, near / error if error > 0 else 0.0)
+        spread = bounded(direction.weights, direction.spread, near or error)
+        directions.append(replace(direction, spread=spread))
+    spreads: dict[int, Spread] = {}
+    if not all(direction.linear for direction in directions):
+        for column, seen in plan.spreads.items():
+            error = seen.standard_error(1)
+            near = (errors or SECOND_ORDER) * error
+            spreads[column] = bounded(_unit(len(plan.middle), column), seen, near)
+    program = replace(plan.program, clips=tuple(clips))
+    return replace(plan, program=program, directions=tuple(directions), spreads=spreads)
 
 
 def _watched(run: CaseRun, compiled: Compiled, plan: DrawPlan) -> DrawPlan:
@@ -479,125 +445,17 @@ def _watched(run: CaseRun, compiled: Compiled, plan: DrawPlan) -> DrawPlan:
     return replace(plan, lacks=tuple(lacks), rarest=rarest, fewest=fewest, expected=expected)
 
 
-def _plan_in_nets(
-    run: CaseRun, compiled: Compiled, knowledge: Knowledge, plain: DrawPlan
-) -> Generator[Request, SpanSums, DrawPlan | None]:
-    """The plan with draws from nets of the best size; None where that saves little.
-
-    Pilots choose the size, and their draws are not used again.
-    """
-    few = len(run.reading.comparisons) <= MOST_COMPARISONS
-    if run.settings.plain or run.confirms is not None or not (few and knowledge.has_variance):
-        return None
-    if plain.program.sampling != "plain" or not can_be_in_nets(compiled.program):
-        return None
-    targets = targets_of(run, compiled, plain, if_true=True)
-    if targets is None or not _worthwhile(
-        plain, max(_needed(run, compiled, plain, targets), plain.expected)
-    ):
-        return None
-    seen: list[tuple[Compiled, DrawPlan]] = []
-    for size in NET_SIZES:
-        own = replace(compiled, program=in_nets(compiled.program, size), crossed=None)
-        seen.append((own, (yield from _by_pilot(run, own, knowledge, 0))))
-    # the largest nets know best where the quantities lie
-    targets = targets_of(run, compiled, seen[-1][1], if_true=True)
-    if targets is None:
-        return None
-    choices: list[tuple[float, Compiled, bool]] = []
-    for own, plan in seen:
-        netted = _of_net_means(knowledge, plan, targets)
-        if netted is None:
-            return None
-        needed = _needed(run, own, netted, targets)
-        choices.append((needed * own.program.cost, own, needed <= netted.most))
-    least, best, decides = min(choices, key=lambda choice: choice[0])
-    needed = _needed(run, compiled, plain, targets)
-    saves = SAVING * least <= needed * plain.program.cost
-    if not (decides and (saves or needed > plain.most)):  # plain draws refute more of what is false
-        return None
-    plan = yield from _by_pilot(run, best, knowledge)
-    targets = targets_of(run, best, plan)
-    netted = None if targets is None else _of_net_means(knowledge, plan, targets)
-    if netted is None:
-        return None
-    netted = expecting(run, best, netted)
-    return replace(netted, program=_in_blocks(netted.program, netted.expected))
-
-
-def _of_calls(
-    run: CaseRun, compiled: Compiled, knowledge: Knowledge, piloted: DrawPlan
-) -> DrawPlan:
-    """The plan by means of calls, each of which counts as a net: its draws may be dependent."""
-    targets = targets_of(run, compiled, piloted)
-    plan = None if targets is None else _of_net_means(knowledge, piloted, targets)
-    return piloted if plan is None else expecting(run, compiled, plan)
-
-
-def _needed(run: CaseRun, compiled: Compiled, plan: DrawPlan, targets: Targets) -> int:
-    """Draws after which the statement is likely to be settled."""
-    return targets.settled(partial(draws_for, run, compiled, plan))
-
-
-@np.errstate(all="ignore")  # what is too large for float64 is infinite
-def _of_net_means(knowledge: Knowledge, piloted: DrawPlan, targets: Targets) -> DrawPlan | None:
-    """The plan by the means of nets, which are cut off far out; None where these have no bounds."""
-    pilot = piloted.pilot
-    if pilot is None or pilot.undefined:
-        return None
-    rows, bounds = pilot.sums / pilot.block_values, knowledge.bounds(pilot.centres)
-    directions: list[Direction] = []
-    clips: list[Clip] = []
-    for direction, width in zip(piloted.directions, targets.widths, strict=True):
-        values = rows @ direction.weights
-        centre = float(values.mean())
-        sizes = {p: bounds.along(direction.weights, p) + abs(centre) for p in NET_ORDERS}
-        guess = seen_variance(values, pilot.block_units)
-        ends = bounds.ends_along(direction.weights)
-        spread = NetSpread.of(centre, guess, ends, sizes, CUT * width)
-        if spread is None:
-            return None
-        directions.append(replace(direction, spread=spread))
-        clips.append(
-            Clip(
-                weights=tuple(map(float, direction.weights)),
-                centre=centre,
-                below=spread.below.far,
-                above=spread.above.far,
-            )
-        )
-    program = replace(piloted.program, clips=tuple(clips))
-    return replace(piloted, program=program, directions=tuple(directions))
-
-
-def _worthwhile(plain: DrawPlan, draws: int) -> bool:
-    """Whether so many plain draws are worth looking for another way."""
-    work = draws * plain.program.cost
-    return work > WORTHWHILE or (draws > plain.most and work > WORTHWHILE_BEYOND)
-
-
 def _exactly(
-    run: CaseRun, compiled: Compiled, exact: ExactAverages, guarantee: Guarantee, most: int
+    run: CaseRun, compiled: Compiled, exact: ExactAverages, guarantee: Guarantee
 ) -> DrawPlan:
     """The plan where the model says the covariances of all that is averaged.
 
     Where draws may be crossed, the covariances also give the best length of a block, and say
     whether crossing saves draws at all.
     """
+    most = run.most_draws(compiled.program)
     plain = compiled.program.fitted(most, FEWEST_BLOCKS)
-    plan = DrawPlan(
-        program=plain,
-        centres=exact.centres,
-        middle=exact.means,
-        exact_means=exact.means,
-        directions=(),
-        spreads={},
-        guarantee=guarantee,
-        most=most,
-        fewest=FEWEST_DRAWS,
-        expected=FEWEST_DRAWS,
-    )
-    lines = _lines(run, compiled, plan.middle, plan.centres)
+    lines = _lines(run, compiled, exact.means, exact.centres)
 
     def known(program: Program) -> DrawPlan:
         directions = tuple(
@@ -607,21 +465,25 @@ def _exactly(
         spreads = {
             column: exact.spread(_unit(len(exact.means), column), program) for column in exact.used
         }
-        return replace(plan, program=program, directions=directions, spreads=spreads)
+        return DrawPlan(
+            program=program,
+            centres=exact.centres,
+            middle=exact.means,
+            exact_means=exact.means,
+            directions=directions,
+            spreads=spreads,
+            guarantee=guarantee,
+            most=most,
+        )
 
-    whole = known(_in_blocks(plain, 0))
-    targets = targets_of(run, compiled, whole)
-    if targets is None:
+    whole = expecting(run, compiled, known(_in_blocks(plain, 0)))
+    if whole.scales is None:
         return replace(whole, endless=Reason.UNDEFINED_AT_AVERAGES)
-    draws, _ = targets.ends(partial(first_order, run, whole), known=True)
-    choices = [(draws * plain.cost, known(_in_blocks(plain, draws)))]
+    choices = [expecting(run, compiled, known(_in_blocks(plain, whole.expected)))]
     if compiled.crossed is not None:
         crossed = compiled.crossed.program.fitted(most, FEWEST_BLOCKS)
-        for one in map(known, _blockings(crossed)):
-            needed, _ = targets.ends(partial(first_order, run, one), known=True)
-            choices.append((needed * crossed.cost, one))
-    _, best = min(choices, key=lambda choice: choice[0])
-    return expecting(run, compiled, best)
+        choices += [expecting(run, compiled, known(one)) for one in _blockings(crossed)]
+    return min(choices, key=lambda plan: min(plan.expected, plan.most) * plan.program.cost)
 
 
 def _blockings(program: Program) -> list[Program]:
@@ -664,38 +526,3 @@ def _lines(
             slopes = gradient(enclosing(compiled, comparison, centres), means)
         lines.append((slopes, linear))
     return lines
-
-
-def _piloted(
-    run: CaseRun, compiled: Compiled, knowledge: Knowledge | None, pilot: Tally, most: int
-) -> DrawPlan:
-    """The plan from a pilot: the spread that it shows, and the bounds that the model gives."""
-    rows = pilot.sums / pilot.block_values
-    middle = rows.mean(axis=0)
-    bounds = None if knowledge is None else knowledge.bounds(pilot.centres)
-
-    @np.errstate(all="ignore")  # what is too large for float64 is infinite
-    def spread(weights: Floats) -> Spread | LimitSpread:
-        values = rows @ weights
-        guess = seen_variance(values, pilot.block_units)
-        if bounds is None:
-            return LimitSpread(guess=guess)
-        known = bounds.spread(weights, float(values.mean()), guess)
-        return replace(known, pilot=pilot.block_units * len(rows))
-
-    used = compiled.functional.columns(range(len(compiled.functional.operands)))
-    return DrawPlan(
-        program=compiled.program.fitted(most, FEWEST_BLOCKS),
-        centres=pilot.centres,
-        middle=middle,
-        directions=tuple(
-            Direction(weights=weights, linear=linear, spread=spread(weights))
-            for weights, linear in _lines(run, compiled, middle, pilot.centres)
-        ),
-        spreads={column: spread(_unit(len(middle), column)) for column in used},
-        guarantee=Guarantee.ASYMPTOTIC if knowledge is None else knowledge.guarantee,
-        most=most,
-        fewest=FEWEST_DRAWS,
-        expected=FEWEST_DRAWS,
-        pilot=pilot,
-    )

@@ -170,16 +170,15 @@ def tolerance_text(given: Tolerance | None) -> str | None:
 
 
 def resolution_text(claim: Claim, cases: Sequence[Prepared]) -> str:
-    """How sharply the claim is looked at, and by what scale, which may be 0 in some cases."""
+    """How sharply the claim is looked at, and by what scale."""
     exact = {case.exactness for case in cases}
     if exact and None not in exact:
         return ", or ".join(sorted(filter(None, exact)))
     if claim.within is not None:
         return f"{numbers.exact(claim.within)}, absolute"
-    known_first = sorted(cases, key=lambda case: case.reading.known_scale is None)
-    scales = dict.fromkeys(case.scale_in_words for case in known_first)
-    where = " where that is 0" if len(scales) > 1 else ""
-    return f"{numbers.exact(claim.resolution)} of {', or of '.join(scales)}{where}"
+    (scale, *others) = {case.reading.known_scale for case in cases}
+    of = "the size of what is compared" if scale is None or others else numbers.exact(scale)
+    return f"{numbers.exact(claim.resolution)} of {of}"
 
 
 def exact_text(cases: Sequence[tuple[Mapping[str, ParameterValue], Finding | None]]) -> str:

@@ -12,7 +12,6 @@ from dropcheck.report.numbers import UNKNOWN, plural, rough
 from dropcheck.results import (
     SEVERITY,
     CaseResult,
-    Edge,
     Method,
     Outcome,
     Quantity,
@@ -142,36 +141,9 @@ def price(case: CaseResult) -> str | None:
     return f"{key}: {rough(math.ceil(size / power) * power)} would do with these"
 
 
-# ---- edges: printed figures near an edge of their rounding ---------------------------------------
-
-# A value is at most half a unit away from an edge: beyond half of that it is not near.
-_FAR = 0.25
 # This close to the edge between two figures, in units of the last digit, none is named: values are
 # float64, and the edge belongs to both figures.
 _NEAREST = Decimal("1e-6")
-
-
-def advice(edge: Edge, written: Written) -> str:
-    """How near the edge is, and which digits to print, in the form that the figure has.
-
-    >>> from dropcheck.errors import Location
-    >>> figure = Written(text="41.4%", start=Location(""), end=Location(""), percent=True)
-    >>> advice(Edge(away=0.0081, instead=(Decimal("0.41"), Decimal("0.4142"))), figure)
-    'within 0.01 of a unit of the edge of its rounding: print 41% or 41.42%'
-    >>> advice(Edge(away=0.0, instead=()), figure)
-    'at the edge of its rounding: print more digits'
-    >>> advice(Edge(away=0.49, instead=()), figure)
-    'draws leave both sides of an edge of its rounding possible: print more digits'
-    """
-    if edge.away > _FAR:
-        where = "draws leave both sides of an edge of its rounding possible"
-    elif edge.away < 1e-9:  # within the rounding of float64
-        where = "at the edge of its rounding"
-    else:  # rounding must not reach the next hundredth
-        away = math.ceil(100 * edge.away - 1e-6) / 100
-        where = f"within {away:g} of a unit of the edge of its rounding"
-    shown = " or ".join(_printed(one, written) for one in edge.instead)
-    return f"{where}: print {shown or 'more digits'}"
 
 
 def _printed(digits: Decimal, written: Written) -> str:
@@ -413,7 +385,7 @@ def reading(case: CaseResult) -> str:
         text = f"too few draws: {more}"
     else:
         text = known or "not decided by these draws"
-    return f"{text}; {advice(case.edge, case.written)}" if case.edge and case.written else text
+    return text
 
 
 def _why_refuted(case: CaseResult) -> str:

@@ -158,18 +158,6 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
-    """A printed figure near an edge of its rounding, which takes many draws to decide.
-
-    The value is at most `away` from the edge, in units of the last printed digit. `instead` has
-    the value in fewer and in more digits, which are not near an edge.
-    """
-
-    away: float
-    instead: tuple[Decimal, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Resolution:
     """How sharply a case was looked at, in the unit of its quantity.
 
@@ -256,7 +244,6 @@ class CaseResult:
     location: Location
     repeat: str
     written: Written | None = None  # what a document prints, where the claim stands in one
-    edge: Edge | None = None  # of the rounding of what is printed, where it leaves the case open
     # of code under test: the implementation, the number format that it computed in, and the id of
     # the same claim of the mathematics
     column: str | None = None

@@ -256,7 +256,7 @@ class Tally:
 
     @property
     def clipped(self) -> Floats:
-        """For nets of points: averages over nets of clipped deviations and squares: [clips, 2]."""
+        """Averages over units of clipped deviations, and of their squares: [clips, 2]."""
         clips = len(self.program.clips)
         totals = self._rows[:, self._rows.shape[1] - 2 * clips :].sum(axis=0)
         return np.reshape(totals / max(1, self.units), (clips, 2))

@@ -259,7 +259,7 @@ class Program:
     paired: bool = False
     # how many draws are the points of one net: these depend on each other, and on no other draws
     net: int = 1
-    clips: tuple[Clip, ...] = ()  # what is stored of each net, or of each call
+    clips: tuple[Clip, ...] = ()  # what is stored of each unit: a draw, a net or a call
     # whether others make the same draws; then spans have the same length, a power of two
     shared: bool = False
     # counts draws in cells, in place of integrands
@@ -469,13 +469,14 @@ class Program:
             return counted(self.counter, values, self.span_draws, self.span_blocks)
         blocks = self.span_draws // self.unit_draws if self.clips else self.span_blocks
         moments = Moments(SpanRegisters(arrays, centres, self.span_values, blocks))
-        sums = np.empty((blocks, len(self.terms)))
+        sums = np.empty((len(self.terms), blocks))
         for index, term in enumerate(self.terms):
-            sums[:, index] = moments.sums(term)
+            single = blocks == self.span_values
+            sums[index] = moments.a_draw(term) if single else moments.sums(term)
         bad = None if np.isfinite(sums).all() else moments.undefined(self.terms)
         if self.clips:
-            sums = with_clips(sums, self.clips, self.unit_draws, self.span_blocks)
-        return sums, bad
+            return with_clips(sums, self.clips, self.unit_draws, self.span_blocks), bad
+        return np.ascontiguousarray(sums.T), bad
 
 
 def broken_span(sums: Floats, bad: Truths, before: int) -> SpanSums:

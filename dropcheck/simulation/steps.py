@@ -144,12 +144,14 @@ def at_points(law: Law, arguments: Sequence[Array], points: Points) -> Array:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clip:
-    """What is stored of each net along one direction: the deviation of its mean, and the square.
+    """What is stored of each unit along one direction: the deviation of its mean, and the square.
 
-    `weights` has a factor for each integrand, [terms]. Deviations of the weighted mean from
+    A unit is a draw, or what depends on each other: the points of a net, the draws of a call.
+    `weights` are factors of the integrands in `columns`. Deviations of the weighted mean from
     `centre` are clipped at `below` and `above`.
     """
 
+    columns: tuple[int, ...]
     weights: tuple[float, ...]
     centre: float
     below: float
@@ -157,15 +159,20 @@ class Clip:
 
 
 def with_clips(sums: Floats, clips: Sequence[Clip], size: int, blocks: int) -> Floats:
-    """The sums of blocks from those of nets with `size` points, and two columns for each clip."""
-    columns = [sums]
+    """The sums of blocks from those of units of `size` draws, [terms, units].
+
+    Returns:
+        With two columns for each clip: [blocks, terms + 2 · clips].
+    """
+    rows = [*sums]
     for clip in clips:
-        deviation = sums @ np.array(clip.weights) / size - clip.centre
-        deviation = np.clip(deviation, -clip.below, clip.above)
-        columns.append(np.stack([deviation, deviation * deviation], axis=1))
-    together = np.concatenate(columns, axis=1)
-    in_blocks: Floats = together.reshape(blocks, -1, together.shape[1]).sum(axis=1)
-    return in_blocks
+        deviation = np.full(sums.shape[1], -clip.centre)
+        for column, weight in zip(clip.columns, clip.weights, strict=True):
+            deviation += sums[column] * (weight / size)
+        deviation = deviation.clip(-clip.below, clip.above)
+        rows += [deviation, deviation * deviation]
+    in_blocks = np.array([row.reshape(blocks, -1).sum(axis=1) for row in rows])
+    return np.ascontiguousarray(in_blocks.T)
 
 
 # ---- steps ---------------------------------------------------------------------------------------

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import random
 from contextlib import suppress
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 
-from dropcheck.cli import main
 from dropcheck.documents.marks import FigureError, read_before
 
 READ = {
@@ -133,25 +130,3 @@ def test_any_text_is_read_or_refused() -> None:
         with suppress(FigureError):
             figure = read_before(text, len(text))
             assert figure is None or 0 <= figure.start < figure.end <= len(text)
-
-
-def test_a_figure_near_an_edge_of_its_rounding_says_so(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    mark = "<!-- dropcheck #{}: ~= E(m); model: m ~ bernoulli(q); q: {} -->"
-    path = tmp_path / "paper.md"
-    share, fine = mark.format("share", 0.94551), mark.format("fine", 0.5)
-    path.write_text(f"It is 94.6%{share}, and 0.5{fine} is far from one.\n")
-    main(["show", "share", "-f", str(path)])
-    shown = " ".join(capsys.readouterr().out.split())
-    assert "written 94.6% read 0.946 ~= E(m)" in shown
-    assert "rounding 0.946 ± 0.0005" in shown
-    said = "within 0.01 of a unit of the edge of its rounding: print 95% or 94.55%"
-    drawn = ["run", "-f", str(path), "--draws-only", "--max-draws", "1e5"]
-    main(drawn)
-    assert said in " ".join(capsys.readouterr().out.split())
-    main([*drawn, "--format", "json"])
-    found = json.loads(capsys.readouterr().out)
-    assert [case["edge"] is None for case in found["cases"]] == [False, True]
-    assert main(["run", "-f", str(path), "--exact"]) == 0  # which needs no advice
-    assert said not in " ".join(capsys.readouterr().out.split())

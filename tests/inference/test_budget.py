@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from scipy import stats
 
 from dropcheck.inference.budget import case_alpha, looks
-from dropcheck.inference.intervals import Interval
-from dropcheck.judging.look import ENDLESS, planned
-from dropcheck.results import Region
 
 counts = st.integers(min_value=1, max_value=10**9)
 
@@ -65,25 +58,6 @@ def test_a_sweep_wider_than_the_registry_is_divided_further() -> None:
 
 def test_an_empty_registry_divides_nothing() -> None:
     assert case_alpha(1e-6, 0, 0) == 1e-6
-
-
-@pytest.mark.parametrize("error", [0.01, 0.1, 3.0])
-def test_draws_planned_narrow_the_interval_to_the_target(error: float) -> None:
-    quantile = float(stats.norm.isf(0.5e-6))
-    interval = Interval(0.0, -1.0, 1.0, error)
-    needed = planned(1000, interval, Region(0.0, 0.0), 0.02, 1e-6)
-    half_width = quantile * error * math.sqrt(1000 / needed)
-    assert half_width < 0.02
-    assert half_width > 0.02 * quantile / (quantile + 2)  # and not far below it
-
-
-@pytest.mark.parametrize(
-    ("error", "widen", "draws"), [(0.0, 0.0, 1), (0.1, 0.0, ENDLESS), (1e200, 1e-200, ENDLESS)]
-)
-def test_a_point_needs_one_draw_and_no_width_needs_too_many(
-    error: float, widen: float, draws: int
-) -> None:
-    assert planned(1000, Interval(0.0, 0.0, 0.0, error), Region(0.0, 0.0), widen, 1e-6) == draws
 
 
 def test_what_seems_out_of_reach_is_looked_at_on_the_way() -> None:

@@ -18,7 +18,7 @@ from slots_made import OwnColumn
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Code, CodeRequest, Slot
 from dropcheck.code.columns import with_columns
-from dropcheck.inference.intervals import CountsByCall
+from dropcheck.inference.intervals import design_effect
 from dropcheck.judging.case import prepare
 from dropcheck.planning import plan_cases
 from dropcheck.reasons import Reason
@@ -26,7 +26,6 @@ from dropcheck.report.words import basis, draws
 from dropcheck.results import CaseResult, Guarantee
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
-from dropcheck.simulation import Tally
 
 Array = npt.NDArray[np.float64]
 Layer = Callable[[np.random.Generator, Array], Array]
@@ -160,12 +159,6 @@ def test_elements_that_are_not_independent_though_the_slot_says_so_are_seen() ->
     assert Reason.NOT_INDEPENDENT in {one.reason for one in found}
 
 
-def none(tally: Tally) -> CountsByCall:
-    """As if all draws were independent."""
-    counts, sizes = tally.by_call
-    return CountsByCall(counts[:0], sizes[:0])
-
-
 def test_a_verdict_holds_though_draws_of_a_call_share_a_little(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -197,30 +190,24 @@ def test_counts_of_draws_that_share_numbers_are_worth_fewer(
 
     found = judged(each_often, f"counted.{claim}", seed, 600_000)
     assert (found.verdict.value, found.reason) == ("undecided", Reason.NOT_INDEPENDENT)
-    monkeypatch.setattr("dropcheck.judging.case.calls_of", none)
-    monkeypatch.setattr("dropcheck.judging.cells.calls_of", none)
+    for module in ("case", "cells"):  # as if all draws were independent
+        monkeypatch.setattr(f"dropcheck.judging.{module}.effect_of", lambda _: 1.0)
     found = judged(each_often, f"counted.{claim}", seed, 600_000)
     assert found.verdict.value == "refuted"
 
 
-def test_each_share_has_a_design_effect_of_its_own() -> None:
-    """Of 200 calls of 500 draws; 0.1 of chance is off by five standard errors of an effect."""
-    generator = np.random.default_rng(0)
+def test_a_design_effect_is_that_of_what_varies_most_or_of_all() -> None:
+    """Of 200 calls of 500 draws."""
+    generator, sizes = np.random.default_rng(0), np.full(200, 500.0)
     cells = generator.multinomial(500, [0.5, 0.25, 0.2, 0.05], size=200).astype(float)
-    alone = CountsByCall(cells, np.full(200, 500.0))
-    assert alone.effect == pytest.approx(1, abs=0.5)
-    assert alone.effects == pytest.approx(1, abs=0.5)
-    assert alone.together() == pytest.approx(1, abs=0.25)
+    assert design_effect(cells, sizes) == pytest.approx(1, abs=0.25)
     rare = np.repeat(generator.random((50, 4)) < 0.1, 50).reshape(200, 50)
     rare = rare * (generator.random((200, 50)) < 0.1)
-    joined = CountsByCall(np.column_stack([cells, rare.sum(axis=1)]), alone.sizes)
-    assert joined.effect == alone.effect  # which hides it
-    assert joined.effects[-1] > 4
-    assert joined.together(1.5) > 3
-    twice = CountsByCall(cells.repeat(20, axis=1), alone.sizes)
-    assert twice.together() == pytest.approx(alone.together())
-    assert CountsByCall(cells[:0], alone.sizes[:0]).together() == 1
-    assert CountsByCall(cells[:1], alone.sizes[:1]).effects.tolist() == [500.0] * 4
+    assert design_effect(np.column_stack([cells, rare.sum(axis=1)]), sizes) > 3
+    shared = 10 * generator.binomial(50, 0.3, size=(200, 1)).astype(float)
+    assert design_effect(shared, sizes) == pytest.approx(10, rel=0.3)
+    assert design_effect(cells[:1], sizes[:1]) == 500
+    assert design_effect(np.full((200, 2), [0.0, 500.0]), sizes) == 1
 
 
 def test_a_result_says_of_how_many_calls_its_draws_are() -> None:

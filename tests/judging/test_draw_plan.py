@@ -17,8 +17,7 @@ from dropcheck.inference import budget
 from dropcheck.judging import plan_draws as module
 from dropcheck.judging.case import CaseRun, Prepared, prepare
 from dropcheck.judging.knowledge import ExactAverages
-from dropcheck.judging.plan_draws import DrawPlan, half_width, plan_draws, targets_of
-from dropcheck.judging.rounding import enclosing
+from dropcheck.judging.plan_draws import DrawPlan, plan_draws, rows_of, targets_of
 from dropcheck.results import Verdict
 from dropcheck.settings import Settings
 from dropcheck.simulation import Compiled
@@ -76,14 +75,12 @@ def test_the_plan_is_the_fewest_draws_that_decide(model: str, claim: str) -> Non
     targets = targets_of(run, ready.compiled, plan)
     assert targets is not None
     (target,) = targets.widths
-    (comparison,), (direction,) = run.reading.comparisons, plan.directions
-    enclosed = enclosing(ready.compiled, comparison, plan.centres)
-    columns = ready.compiled.functional.columns(comparison.looked_at)
+    (direction,) = plan.directions
 
     def width(draws: int) -> float:
         alpha = run.alpha * budget.PLANNED
         error = direction.spread.standard_error(draws)
-        return half_width(enclosed, plan, direction, columns, draws, alpha) + error
+        return direction.spread.half_width(*rows_of(plan.program, draws), alpha) + error
 
     assert width(plan.expected) <= 1.02 * target
     assert width(int(plan.expected / 1.3)) > target

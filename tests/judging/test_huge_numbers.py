@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 from trials import REFUTED, VERIFIED, judged
 
 from dropcheck.analysis.bounds import summed
 from dropcheck.claims.reader import read_text
-from dropcheck.inference.intervals import variance_above
 from dropcheck.reasons import Reason
 from dropcheck.results import Verdict
 from dropcheck.running import verify_cases
@@ -32,7 +30,6 @@ def test_no_overflow_ends_a_run(model: str, claim: str) -> None:
 
 
 def test_numbers_whose_squares_overflow_are_worked_with() -> None:
-    assert variance_above(np.ones(9), 1, 1.0, 1e-9, width=1e200) <= 1.0
     assert summed([1e308, 1e308]) == math.inf
     assert math.isnan(summed([math.inf, -math.inf]))
 

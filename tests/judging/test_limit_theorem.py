@@ -13,6 +13,7 @@ from trials import alarm
 
 from dropcheck import ClaimFailedError, verify
 from dropcheck.array_types import Floats
+from dropcheck.inference.intervals import Sample
 from dropcheck.judging.limit_theorem import LimitSpread, Shortfall, shortfall
 
 DRAWS, REPEATS = 64, 400
@@ -36,7 +37,7 @@ def misses(rows: Rows, truth: float, alpha: float, blocks: int = 64) -> int:
     missed = 0
     for _ in range(REPEATS):
         own = rows(rng, blocks)
-        low, high = LimitSpread(guess=1.0).interval(own, DRAWS, alpha)
+        low, high = LimitSpread(guess=1.0).interval(Sample(own, DRAWS), alpha)
         missed += lacks(own, alpha).unmet is None and not low <= truth <= high
     return missed
 
@@ -68,14 +69,14 @@ def test_without_the_conditions_it_misses_more_often(monkeypatch: pytest.MonkeyP
 def test_a_mean_has_students_interval() -> None:
     half = np.random.default_rng(2).normal(size=100)
     rows = np.concatenate([half, -half]) + 3.0  # symmetric: no skewness to widen for
-    low, high = LimitSpread(guess=1.0).interval(rows, DRAWS, 0.01)
+    low, high = LimitSpread(guess=1.0).interval(Sample(rows, DRAWS), 0.01)
     give = float(stats.t.isf(0.005, 199) * rows.std(ddof=1)) / math.sqrt(200)
     assert (low, high) == pytest.approx((3.0 - give, 3.0 + give), rel=1e-9)
 
 
 def test_skewness_widens_on_its_own_side_and_never_narrows() -> None:
     rows = np.random.default_rng(3).exponential(size=400)
-    low, high = LimitSpread(guess=1.0).interval(rows, DRAWS, 0.05)
+    low, high = LimitSpread(guess=1.0).interval(Sample(rows, DRAWS), 0.05)
     give = float(stats.t.isf(0.025, 399) * rows.std(ddof=1)) / 20
     assert rows.mean() - low == pytest.approx(give, rel=1e-9)
     assert high - rows.mean() > 1.05 * give

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from trials import OPEN, REFUTED, VERIFIED, judged, verdicts
 
-from dropcheck.array_types import Floats
-from dropcheck.inference.intervals import Spread, catoni_interval
+from dropcheck.inference.intervals import ClippedSpread, KnownSpread, Sample, catoni_interval
 from dropcheck.results import Verdict
 
 SPIKE = "z ~ normal(0, 1); u ~ uniform(0, 1); x = z + where(u < {chance}, {height}, 0)"
@@ -26,11 +25,12 @@ def wrong(model: str, claim: str, verdict: Verdict, most: int = MOST) -> int:
 def as_the_sample_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Intervals from the variance that the blocks themselves have, in place of the model's."""
 
-    def interval(_: Spread, values: Floats, draws: int, alpha: float) -> tuple[float, float]:
-        seen = max(float(np.var(values, ddof=1)), 1e-12)
-        return catoni_interval(values, seen, seen, alpha)
+    def interval(_: object, sample: Sample, alpha: float) -> tuple[float, float]:
+        seen = max(float(np.var(sample.rows, ddof=1)), 1e-12)
+        return catoni_interval(sample.rows, seen, alpha)
 
-    monkeypatch.setattr(Spread, "interval", interval)
+    monkeypatch.setattr(KnownSpread, "interval", interval)
+    monkeypatch.setattr(ClippedSpread, "interval", interval)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from scipy import stats
 from trials import alarm, judged, verdicts
 
 from dropcheck.inference.budget import looks
+from dropcheck.inference.intervals import Sample
 from dropcheck.inference.region import decide
 from dropcheck.judging.limit_theorem import LimitSpread, shortfall
 from dropcheck.results import Region, Verdict
@@ -93,7 +94,7 @@ def test_the_normal_limit_is_late_for_skewed_laws(law: str) -> None:
         low, high = textbook(values.ravel())
         naive += not low <= truth <= high
         rows = values.mean(axis=1)
-        low, high = LimitSpread(guess=0.0).interval(rows, 32, ALPHA)
+        low, high = LimitSpread(guess=0.0).interval(Sample(rows, 32), ALPHA)
         alike = bool((rows == rows[0]).all())
         lacks = shortfall(rows[:, np.newaxis], np.ones(1), [0], values.size, ALPHA, alike=alike)
         ours += lacks.unmet is None and not low <= truth <= high

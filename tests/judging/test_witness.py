@@ -13,13 +13,12 @@ from trials import judged
 
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import InternalError, Problem
-from dropcheck.judging.case import CaseRun, Finding, fits, inside, prepare
+from dropcheck.judging.case import CaseRun, Finding, inside, prepare
 from dropcheck.results import (
     CaseResult,
     Exact,
     Guarantee,
     Method,
-    Region,
     Resolution,
     Verdict,
 )
@@ -128,23 +127,6 @@ def test_an_interval_of_the_limit_theorem_without_a_verdict_promises_nothing() -
 def test_an_open_end_of_an_interval_holds_everything() -> None:
     assert inside(Exact(1e300), (0.0, math.inf), 1.0)
     assert not inside(Exact(-1e-3), (0.0, math.inf), 1.0)
-
-
-@pytest.mark.parametrize(
-    ("region", "value", "allowed"),
-    [
-        (Region(4.0, 4.0), 4.0, {VERIFIED}),
-        (Region(4.0, 4.0), 4.03, {VERIFIED, REFUTED}),
-        (Region(4.0, 4.0), 4.05, {REFUTED}),
-        (Region(high=4.0), -1e9, {VERIFIED}),
-        (Region(high=4.0, high_open=True), 4.0, {VERIFIED, REFUTED}),
-        (Region(3.0, 5.0), 2.9, {REFUTED}),
-    ],
-)
-def test_an_exact_value_allows_the_verdicts_that_a_run_may_give(
-    region: Region, value: float, allowed: set[Verdict]
-) -> None:
-    assert {verdict for verdict in Verdict if fits(Exact(value), verdict, region, 0.04)} == allowed
 
 
 def test_an_internal_error_comes_whole_from_another_process() -> None:

@@ -104,7 +104,14 @@ def test_a_program_in_nets_has_the_averages_of_the_model() -> None:
 def test_what_is_kept_of_a_net_is_its_deviation_cut_off_and_its_square() -> None:
     case = compiled("x ~ uniform(0, 1); y ~ uniform(0, 1)", "E(exp(x * y)) == 1")
     program = in_nets(case.program, 8)
-    clip = Clip(weights=(1.0,) * len(program.terms), centre=1.3, below=0.02, above=0.01)
+    columns = tuple(range(len(program.terms)))
+    clip = Clip(
+        columns=columns,
+        weights=(1.0,) * len(columns),
+        centre=1.3,
+        below=0.02,
+        above=0.01,
+    )
     single = program.in_blocks_of(8, 4096)
     nets = single.span(stream(0, "a", 0, 0), program.origin, 0).sums.sum(axis=1) / 8
     kept = replace(program.in_blocks_of(64, 4096), clips=(clip,))
