@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from dropcheck.language.graph import Kind, Value
 from dropcheck.vocabulary.functions.elementwise import (
-    ABS,
     ADD,
     DIVIDE,
-    MINIMUM,
     MULTIPLY,
     NEGATIVE,
     POWER,
@@ -19,7 +17,7 @@ from dropcheck.vocabulary.functions.elementwise import (
     SUBTRACT,
 )
 from dropcheck.vocabulary.functions.linear_algebra import DOT, MATMUL
-from dropcheck.vocabulary.functions.reductions import MAX, MEAN, NORM, STD, SUM, VAR
+from dropcheck.vocabulary.functions.reductions import MEAN, NORM, STD, SUM, VAR
 from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
 from dropcheck.vocabulary.shapes import normalise_axes
 
@@ -130,8 +128,7 @@ def of_operators(value: Value) -> LinearCombination | None:
 # In every draw, the denominator is at least a share of the numerator's size:
 #
 # * a / (a + b) lies in [0, 1] where a and b are not negative; so does an element's share of a sum;
-# * |x_i| <= ||x||_p, and |x · y| <= ||x||_p ||y||_q where 1/p + 1/q >= 1 (Hölder, and that norms
-#   fall with their order), also of distances from means;
+# * |x_i| <= ||x||_p; and |x · y| <= ||x||_2 ||y||_2 (Cauchy and Schwarz);
 # * |x_i - mean| <= sqrt((n - 1) / n) ||x - mean|| (Samuelson 1968, "How deviant can you be?").
 
 
@@ -144,24 +141,19 @@ Lowest = Callable[[Value], float]
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """The norm of an array of some `order` along `axes`.
-
-    The order is a number from 1 on, or infinity for the largest size. If `centred`, it is the norm
-    of the array minus its mean.
-    """
+    """The norm of an array along `axes`; if `centred`, of the array minus its mean."""
 
     array: Value
     axes: tuple[int, ...]
     keepdims: bool
-    order: float = 2.0
     centred: bool = False
 
     @classmethod
-    def of(cls, value: Value, array: Value, order: float = 2.0, centred: bool = False) -> Length:
+    def of(cls, value: Value, array: Value, centred: bool = False) -> Length:
         """The length of an array that a reduction of it is made of."""
         options = dict(value.options)
         axes = normalise_axes(options.get("axis"), array.shape)
-        return cls(array, axes, bool(options.get("keepdims", 0.0)), order, centred)
+        return cls(array, axes, bool(options.get("keepdims", 0.0)), centred)
 
     @property
     def whole(self) -> bool:
@@ -196,146 +188,95 @@ class Length:
         return None
 
 
-Product = tuple[float, tuple[tuple[Length, float], ...]]
-"""A factor, and lengths with their exponents."""
-
-
 def quotient_hull(value: Value, lowest: Lowest) -> Hull:
     """The hull of a quotient, from what its two sides have in common."""
     top, bottom = value.inputs
     if not (top.random and bottom.random):
         return EVERYWHERE
-    share, give = _share(top, bottom, lowest), 1 + QUOTIENT_ROUNDING
-    if share is not None:
-        return Hull(0.0, share * give)
-    bound = _ratio(top, bottom, lowest)
-    return EVERYWHERE if bound is None else Hull(-bound * give, bound * give)
+    give = 1 + QUOTIENT_ROUNDING
+    if _is_share(top, bottom, lowest):
+        return Hull(0.0, give)
+    (top, above), (bottom, below) = _without_factor(top), _largest_term(bottom, lowest)
+    bound: float | None = None
+    if bottom.computed_by(MULTIPLY) and top.computed_by(MATMUL, DOT):
+        lengths = [_length(one, lowest) for one in bottom.inputs]
+        if _is_inner(top, [one and one[1] for one in lengths]):
+            bound = 1 / math.prod(one[0] for one in lengths if one)
+    else:
+        length = _length(bottom, lowest)
+        element = None if length is None else length[1].bound(top)
+        bound = None if length is None or element is None else element / length[0]
+    if bound is None or not below > 0:
+        return EVERYWHERE
+    most = abs(above) * bound / below * give
+    return Hull(-most, most) if math.isfinite(most) else EVERYWHERE
 
 
-def product_hull(value: Value, lowest: Lowest) -> Hull:
-    """The hull of a quantity times at most a number over its length.
-
-    An example is the clipping of a gradient: g * minimum(1, c / norm(g)).
-    """
-    for top, by in (value.inputs, value.inputs[::-1]):
-        least = by.inputs if by.computed_by(MINIMUM) else (by,)
-        for one in least[:MOST_STEPS]:
-            if not (top.random and one.computed_by(DIVIDE) and one.inputs[1].random):
-                continue
-            number, bound = one.inputs[0].known, _ratio(top, one.inputs[1], lowest)
-            others = all(lowest(other) >= 0 for other in least if other is not one)
-            if isinstance(number, float) and number >= 0 and bound is not None and others:
-                most = number * bound * (1 + QUOTIENT_ROUNDING)
-                return Hull(-most, most)
-    return EVERYWHERE
-
-
-def _share(top: Value, bottom: Value, lowest: Lowest) -> float | None:
-    """A bound of top / bottom, if top is one of the terms of bottom and no term is negative."""
-    if bottom.computed_by(SUM, MEAN):
+def _is_share(top: Value, bottom: Value, lowest: Lowest) -> bool:
+    """Whether top is one of the terms of bottom, and no term is negative."""
+    if bottom.computed_by(SUM):
         terms = Length.of(bottom, bottom.inputs[0])
-        if terms.bound(top) is None or lowest(terms.array) < 0:
-            return None
-        return 1.0 if bottom.function is SUM else float(terms.count)
-    others = _terms(bottom)
-    if top not in others or top.shape != bottom.shape or len(others) > MOST_STEPS:
-        return None
-    return 1.0 if all(lowest(one) >= 0 for one in others) else None
-
-
-def _terms(value: Value) -> list[Value]:
-    """The terms of a sum, or the first of them if there are more than `MOST_STEPS`."""
-    terms: list[Value] = []
-    stack = [value]
-    while stack and len(terms) <= MOST_STEPS:
+        return terms.bound(top) is not None and lowest(terms.array) >= 0
+    others: list[Value] = []
+    stack = [bottom]
+    while stack and len(others) <= MOST_STEPS:
         one = stack.pop()
         if one.computed_by(ADD):
             stack += one.inputs
         else:
-            terms.append(one)
-    return terms
+            others.append(one)
+    inside = top in others and top.shape == bottom.shape and not stack
+    return inside and all(lowest(one) >= 0 for one in others)
 
 
-def _ratio(top: Value, bottom: Value, lowest: Lowest) -> float | None:
-    """A bound of |top / bottom|, where bottom is a length or a product of two lengths."""
-    found = _least(bottom, lowest)
-    if found is None:
-        return None
-    (scale, lengths), factor = found, 1.0
-    bound = _sized(top, lengths)
-    for _ in range(MOST_STEPS if bound is None else 0):
-        top, own = _without_factor(top)
-        factor *= own
-        more = _least(top.inputs[1], lowest) if top.computed_by(DIVIDE) else None
-        if more is None:
-            break
-        top, scale, lengths = top.inputs[0], scale * more[0], (*lengths, *more[1])
-    bound = _sized(top, lengths) if bound is None else bound
-    bound = None if bound is None else abs(factor) * bound / scale
-    return bound if bound is not None and math.isfinite(bound) else None
+def _is_inner(product: Value, lengths: Sequence[Length | None]) -> bool:
+    """Whether a product is that of two vectors with these lengths."""
+    one, other = product.inputs
+    vectors = one.shape == other.shape and len(one.shape) == 1
+    return vectors and any(
+        all(
+            length is not None and length.is_of(of)
+            for length, of in zip(lengths, pair, strict=True)
+        )
+        for pair in ((one, other), (other, one))
+    )
 
 
-def _sized(top: Value, lengths: tuple[tuple[Length, float], ...]) -> float | None:
-    """A bound of |top| where the product of some lengths is 1."""
-    if any(power != 1 for _, power in lengths):
-        return None
-    if len(lengths) == 1:
-        return lengths[0][0].bound(top)
-    if len(lengths) != 2 or not top.random or top.kind != Kind.COMPUTED:
-        return None
-    (first, _), (second, _) = lengths
-    inputs, share = top.inputs, 1.0
-    if top.function in (SUM, MEAN) and inputs[0].computed_by(MULTIPLY):
-        inputs = inputs[0].inputs
-        share = 1 / inputs[0].shape[0] if top.function is MEAN and inputs[0].shape else 1.0
-    elif top.function not in (MATMUL, DOT):
-        return None
-    one, other = inputs
-    vectors = one.shape == other.shape and len(one.shape) == 1 and first.whole and second.whole
-    ours = (first.is_of(one) and second.is_of(other)) or (first.is_of(other) and second.is_of(one))
-    return share if vectors and ours and 1 / first.order + 1 / second.order >= 1 else None
-
-
-def _least(value: Value, lowest: Lowest, depth: int = 4) -> Product | None:
-    """A factor above 0, and lengths, whose product a quantity is at least as large as."""
+def _length(value: Value, lowest: Lowest) -> tuple[float, Length] | None:
+    """A factor above 0 and a length, whose product a quantity is at least as large as."""
     value, factor = _largest_term(value, lowest)
-    if not factor > 0 or value.kind != Kind.COMPUTED or not depth:
+    if not factor > 0:
         return None
-    function, inputs = value.function, value.inputs
-    exponent = 0.5 if function is SQRT else inputs[-1].known if function is POWER else None
-    if exponent in (0.5, 2.0):
-        found = _least(inputs[0], lowest, depth - 1)
-        return found and _raised(found, float(exponent), factor)
-    if function is MULTIPLY:
-        one, other = (_least(side, lowest, depth - 1) for side in inputs)
-        return one and other and (factor * one[0] * other[0], one[1] + other[1])
-    order = float(dict(value.options).get("ord", 2.0))
-    if function is NORM and order >= 1:
-        return factor, ((Length.of(value, inputs[0], order), 1.0),)
-    if function is MAX and inputs[0].computed_by(ABS):
-        return factor, ((Length.of(value, inputs[0].inputs[0], math.inf), 1.0),)
+    if value.computed_by(NORM):  # of orders up to 2, which are no smaller than that of order 2
+        long = 1 <= float(dict(value.options).get("ord", 2.0)) <= 2
+        return (factor, Length.of(value, value.inputs[0])) if long else None
+    root = value.computed_by(SQRT) or (value.computed_by(POWER) and value.inputs[1].known == 0.5)
+    if not (root or value.computed_by(STD)):
+        return None
+    squares = _squares(value.inputs[0] if root else value, lowest)
+    return squares and (factor * math.sqrt(squares[0]), squares[1])
+
+
+def _squares(value: Value, lowest: Lowest) -> tuple[float, Length] | None:
+    """The same with the square of the length; of a deviation, for the square of the quantity."""
+    value, factor = _largest_term(value, lowest)
+    if not factor > 0 or value.kind != Kind.COMPUTED:
+        return None
+    function, (array, *_), share = value.function, value.inputs, 1.0
     if function in (STD, VAR):
-        length = Length.of(value, inputs[0], centred=True)
-        degrees = length.count - float(dict(value.options).get("ddof", 0.0))
-        spread = (1 / degrees, ((length, 2.0),)) if degrees > 0 else None
-        return spread and _raised(spread, 0.5 if function is STD else 1.0, factor)
-    if function in (SUM, MEAN) and inputs[0].computed_by(MULTIPLY, POWER):
-        array, again = inputs[0].inputs
-        squares = again is array or (inputs[0].function is POWER and again.known == 2)
-        if not squares:
+        length = Length.of(value, array, centred=True)
+        share = length.count - float(dict(value.options).get("ddof", 0.0))
+    elif function in (SUM, MEAN) and array.computed_by(MULTIPLY, POWER):
+        array, again = array.inputs
+        if not (again is array or (value.inputs[0].function is POWER and again.known == 2)):
             return None
         length = Length.of(value, array)
-    elif function in (MATMUL, DOT) and inputs[0] is inputs[1] and len(inputs[0].shape) == 1:
-        length = Length(inputs[0], (0,), keepdims=False)
+        share = length.count if function is MEAN else 1.0
+    elif function in (MATMUL, DOT) and value.inputs[1] is array and len(array.shape) == 1:
+        length = Length(array, (0,), keepdims=False)
     else:
         return None
-    share = length.count if function is MEAN else 1
-    return factor / share, ((length, 2.0),)
-
-
-def _raised(found: Product, exponent: float, factor: float) -> Product:
-    lengths = tuple((length, power * exponent) for length, power in found[1])
-    return factor * found[0] ** exponent, lengths
+    return (factor / share, length) if share > 0 else None
 
 
 def _largest_term(value: Value, lowest: Lowest) -> tuple[Value, float]:

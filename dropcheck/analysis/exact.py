@@ -31,10 +31,11 @@ from dropcheck.analysis.rounding import turns
 from dropcheck.analysis.single_draw import (
     Found,
     Norm,
-    SingleDraw,
     Steps,
     draw_below,
+    drawn_number,
     norm_of_product,
+    points_of,
 )
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, computed_from, constant_beside, ordered
@@ -294,7 +295,7 @@ def chance_turned(event: Value, condition: Value | None) -> float | None:
     draw, points = draw_below(event), None
     with np.errstate(all="ignore"):
         if draw is not None and all(draw_below(one) is draw for one in values):
-            points = SingleDraw.of(draw).points
+            points = points_of(*drawn_number(draw))
         if draw is not None and points is not None:
             steps, chances = Steps.to(values, draw), points[1]
             arrays, again = steps.evaluated(points[0]), [*steps.again(points[0])]

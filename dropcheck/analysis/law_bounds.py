@@ -1,4 +1,4 @@
-"""What a law says of a draw: its norm, its mean, lines in it; and which slices of a draw are apart.
+"""What a law says of a draw: its norm, its mean, lines in it; and which elements are apart.
 
 A line a·x + b of a single draw x has the law of x, moved and scaled.
 """
@@ -13,16 +13,18 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from dropcheck.analysis.bounds import sum_of
-from dropcheck.language.graph import Kind, Sources, Value, thawed
+from dropcheck.known.cells import cut_law, density_of, near_cells, split
+from dropcheck.language.graph import Kind, Sources, Value
 from dropcheck.vocabulary.function import EVERY_AXIS
 from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
 from dropcheck.vocabulary.law import Law
-from dropcheck.vocabulary.shapes import normalise_axes
 
 # If 0 is nearer to an end of the support than this, rounding may decide on which side it lies.
 _ROUNDING = 1e-9
 # An error of a mean that is a smaller share of the spread counts as rounding.
 _MEAN_ROUNDING = 1e-12
+
+_Part = TypeVar("_Part")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,32 +41,17 @@ class AffineDraw:
     shift: float = 0.0
     largest: float = 0.0
 
-    def near_zero(self) -> float | None:
-        """The power of ε with which P(|line| < ε) falls, infinite if it is 0; None if unknown."""
-        zero = -self.shift / self.factor
-        if not math.isfinite(zero):
-            return None
-        low, high = self.law.support(*self.arguments)
-        powers = self.law.near_ends(*self.arguments)
-        at_low, at_high = powers or (None, None)
-        for end, power in ((low, at_low), (high, at_high)):
-            if zero == end:
-                return power
-            if abs(zero - end) <= _ROUNDING * max(abs(zero), self.largest):
-                return None
-        if zero < low or zero > high:
-            return math.inf
-        return None if powers is None else 1.0
-
     def greatest_density(self) -> float:
-        """A bound of its density; infinite if none is known."""
-        law, arguments = self.law, tuple(map(np.float64, self.arguments))
-        mode = law.mode(*self.arguments)
-        if math.isnan(mode):
+        """A bound of its density, but for far tails; infinite if none is known."""
+        if self.law.discrete or self.law.constant(*self.arguments) is not None:
+            return math.inf
+        cut = cut_law(self.law, self.arguments)
+        if cut is None:
             return math.inf
         with np.errstate(all="ignore"):
-            density = float(np.exp(law.log_density_inside(np.float64(mode), *arguments)))
-        return density / abs(self.factor) * (1 + _ROUNDING) if density < math.inf else math.inf
+            edges = split(cut.first.draw.low, cut.first.draw.high, _PIECES)
+            cells = near_cells(edges[:, :-1].ravel(), edges[:, 1:].ravel())
+            return largest(density_of(self.law, self.arguments, cells).high) / abs(self.factor)
 
 
 def line_of(value: Value, below: list[AffineDraw | None]) -> AffineDraw | None:
@@ -155,79 +142,31 @@ def draw_mean(value: Value) -> Hull:
 
 
 # ---- independence --------------------------------------------------------------------------------
-#
-# Which slices of a quantity are independent of one another, within one draw.
-#
-# The elements of an array of draws are independent. A quantity that is computed from such arrays
-# element by element, or from their elements along other axes, has independent slices along an axis
-# if every draw lies along it with one axis of its own: its slice i then depends only on the slices
-# i of the draws.
 
 
-AxisOrigins = frozenset[tuple[str, int]] | None
-"""The axes of draws that lie along one axis of a quantity; None if slices along the axis are not
-known to be independent."""
+def is_apart(value: Value, below: Sequence[bool]) -> bool:
+    """Whether the elements of a random value are independent of one another, within one draw.
 
-# The most draws of a quantity whose axes are tracked.
-MOST_PLACES = 1024
-_Part = TypeVar("_Part")
+    So are those of an array of draws, and what is computed from such arrays element by element, or
+    from other elements for each element.
 
-Alignment = tuple[AxisOrigins, ...]
-"""The origins of each axis of a quantity."""
-
-
-def alignment_of(value: Value, below: Sequence[Alignment]) -> Alignment:
-    """The alignment of a random value, from those of its random inputs."""
-    rank = len(value.shape)
+    Args:
+        value: the value.
+        below: whether that is so of its inputs.
+    """
+    drawn = [(one, own) for one, own in zip(value.inputs, below, strict=True) if one.random]
+    law = value.law
     if value.kind == Kind.DRAW:
-        return _of_draw(value, below)
-    if value.kind != Kind.COMPUTED:
-        return (None,) * rank
-    if value.function.by_element:
-        return tuple(_joined(value, below, axis) for axis in range(rank))
-    one = value.inputs[0] if value.inputs else value
-    if EVERY_AXIS not in value.function.parameters or any(x.random for x in value.inputs[1:]):
-        return (None,) * rank
-    options = {name: thawed(option) for name, option in value.options}
-    axes = normalise_axes(options.get("axis"), one.shape)
-    if np.ndim(options.get("u", 0.0)):  # the levels are an axis of their own
-        return (None,) * rank
-    kept = [None if axis in axes else below[0][axis] for axis in range(len(one.shape))]
-    if rank < len(kept):
-        kept = [origins for axis, origins in enumerate(kept) if axis not in axes]
-    return tuple(kept)
-
-
-def _of_draw(value: Value, below: Sequence[Alignment]) -> Alignment:
-    law, name, rank = value.law, value.name, len(value.shape)
-    if law is None or name is None or law.own_axes is not None:
-        return (None,) * rank
-    pairs = zip(value.inputs, law.parameters, strict=True)
-    if any(one.random and parameter.axes for one, parameter in pairs):
-        return (None,) * rank
-    return tuple(_joined(value, below, axis, {(name, axis)}) for axis in range(rank))
-
-
-def _joined(
-    value: Value, below: Sequence[Alignment], axis: int, own: set[tuple[str, int]] | None = None
-) -> AxisOrigins:
-    """The origins of one axis of a value that is computed element by element."""
-    origins = set(own or ())
-    from_right = len(value.shape) - axis
-    for one, alignment in zip(value.inputs, below, strict=True):
-        if not one.random:
-            continue
-        at = len(one.shape) - from_right
-        if at < 0 or one.shape[at] != value.shape[axis]:
-            return None  # one slice of this input is used in all slices
-        places = alignment[at]
-        if places is None:
-            return None
-        origins |= places
-    if len(origins) > MOST_PLACES:
-        return None
-    names = [name for name, _ in origins]
-    return frozenset(origins) if len(set(names)) == len(names) else None
+        single = law is not None and value.name is not None and law.own_axes is None
+        if not single or (drawn and law is not None and law.of_lists):
+            return False
+    elif value.kind != Kind.COMPUTED:
+        return False
+    elif not value.function.by_element:
+        reduced = EVERY_AXIS in value.function.parameters and len(drawn) == 1
+        levels = np.ndim(dict(value.options).get("u", 0.0))
+        return reduced and drawn[0][1] and not levels and len(value.shape) < len(drawn[0][0].shape)
+    return all(own and one.shape == value.shape for one, own in drawn)
 
 
 def grouped(parts: Sequence[_Part], sources: Callable[[_Part], Sources]) -> list[list[_Part]]:
@@ -251,74 +190,69 @@ def disjoint(sources: Sequence[Sources]) -> bool:
 
 
 # ---- negative moments ----------------------------------------------------------------------------
-#
-# Bounds of E|x|^-r for a line x = a · draw + b of one draw.
-#
-# Inside the support: where the density is at most M, it is at most that of an even density on an
-# interval of length 1 / M about 0 (Lieb and Loss 2001, "Analysis", theorem 1.14, the bathtub
-# principle), (2 M)^r / (1 - r).
-#
-# At an end, with F(d) = P(|x| <= d), it is the integral of r d^(-r - 1) F(d) over d > 0. F rises,
-# and is known from the law. On a grid of d, its value at the upper end of each cell is used. Below
-# the grid, F falls as a power of d (`near_ends`): if F follows this power at the lowest points of
-# the grid, twice the power is used below it.
 
 
-# Points of the grid for each factor of 2, and the probabilities at which it may begin.
-_FINENESS = 8
-_BEGINNINGS = (1e-7, 1e-15, 1e-30, 1e-60, 1e-120)
+# How many chances are looked at for each factor of 2, and down to which powers of it: further where
+# much is left out.
+_FINENESS, _OCTAVES, _MUCH = 4, (40, 990), 0.01
 # A distance from a number that is a smaller share of it has lost half of its digits.
 _DIGITS = 1e-8
-# The largest probability at which the grid may begin, and the largest factor between F and its
-# power there.
-_LOW_ENOUGH, _NEARLY = 1e-3, 1.2
+# The largest power of 1 / p with which d^-r may grow, and by how much that may change.
+_MOST_GROWTH, _STEADY = 0.98, 0.01
+_FEWEST = 16  # the fewest chances
+# The pieces of a first cell in which the density is bounded.
+_PIECES = 64
 
 
 def inverse_of_line(line: AffineDraw, r: float) -> float:
-    """A bound of (E|x|^-r)^(1/r) for r > 0; infinite if none is known."""
-    power, zero = line.near_zero(), -line.shift / line.factor
-    if power is None or power <= r:
+    """A bound of (E|x|^-r)^(1/r) of a line x of one draw, for r > 0; infinite if none is known.
+
+    On either side of the place where x is 0, let the draw be nearer than d(p) with the chance p. As
+    d rises, ∫ d(p)^-r dp is at most a sum over cells of p, with d at the lower end of each. Where d
+    has lost its digits the parts are continued as they fall, and twice that is used.
+    """
+    law, zero = line.law, -line.shift / line.factor
+    low, high = law.support(*line.arguments)
+    rounding = _ROUNDING * max(abs(zero), line.largest)
+    beside = any(end != zero and abs(zero - end) <= rounding for end in (low, high))
+    if law.discrete or beside or low == high or not low <= zero <= high:
         return math.inf
-    low, high = line.law.support(*line.arguments)
+    if r >= 1 and low < zero < high:
+        return math.inf
     with np.errstate(all="ignore"):
-        if low < zero < high:
-            return 2 * line.greatest_density() * float((1 - r) ** (-1 / r))
-        if zero not in (low, high):  # it is bounded away from 0
-            return math.inf
-        fall = power if power < math.inf else r + 1
-        for chance in _BEGINNINGS:
-            lowest = max(_distance(line, zero, chance), _DIGITS * abs(zero), 1e-280)
-            near = _near(line, zero, lowest * np.array([1.0, 2.0, 4.0]))
-            rises = np.log2(near[1:] / near[:-1])
-            off = fall - rises if power == math.inf else np.abs(rises - power)
-            if 0 < near[0] <= _LOW_ENOUGH and (off <= math.log2(_NEARLY)).all():
-                break
-        else:
-            return math.inf
-        # at most up to the distance that contains half of the probability
-        grid = lowest * 2.0 ** (np.arange(_FINENESS * 2000) / _FINENESS)
-        chances = _near(line, zero, grid)
-        last = min(int(np.searchsorted(chances, 0.5)) + 1, grid.size)
-        sizes, chances = grid[:last] ** -r, chances[:last]
-        cells = float(np.sum(chances[1:] * (sizes[:-1] - sizes[1:])))
-        # below, 2 F(lowest) (d / lowest)^k
-        below = 2 * near[0] * sizes[0] * r / (fall - r)
-        total = float(cells + below + sizes[-1]) * (1 + _ROUNDING)
-        bound = total ** (1 / r) / abs(line.factor)
+        chances = [float(one(zero, *line.arguments)) for one in (law.cdf, law.survival)]
+        sides = zip(chances, (-1.0, 1.0), strict=True)
+        total = math.fsum(_on_side(line, zero, chances, r, *side) for side in sides if side[0])
+        bound = (total * (1 + _ROUNDING)) ** (1 / r) / abs(line.factor)
     return bound if math.isfinite(bound) and total > 0 else math.inf
 
 
-def _near(line: AffineDraw, zero: float, distance: Any) -> Any:
-    """The probability that the draw is within a distance of the end at which the line is 0."""
-    low, high = line.law.support(*line.arguments)
-    if zero == low:
-        return np.asarray(line.law.cdf(low + distance, *line.arguments))
-    return np.asarray(line.law.survival(high - distance, *line.arguments))
-
-
-def _distance(line: AffineDraw, zero: float, chance: float) -> float:
-    """The distance from this end with this probability."""
-    low, high = line.law.support(*line.arguments)
-    if zero == low:
-        return float(line.law.quantile(chance, *line.arguments) - low)
-    return float(high - line.law.upper_quantile(chance, *line.arguments))
+def _on_side(
+    line: AffineDraw, zero: float, chances: Sequence[float], r: float, chance: float, side: float
+) -> float:
+    """A bound of ∫ d(p)^-r dp on the side of higher draws if it is 1, of lower ones if -1."""
+    law, arguments = line.law, line.arguments
+    # what is computed from a loc, or from the other end, has no more digits than these
+    line_of_law = law.as_line(*arguments)
+    ends = [0.0 if line_of_law is None else line_of_law[0], *law.support(*arguments)]
+    size = max(abs(one) for one in (zero, *ends) if math.isfinite(one))
+    total = left = math.inf
+    for octaves in _OCTAVES:
+        p = chance * np.exp2(-np.arange(_FINENESS * octaves) / _FINENESS)
+        below, above = chances[0] + side * p, chances[1] - side * p
+        lower, places = below < 0.5, np.zeros(len(p))
+        places[lower] = law.quantile(np.maximum(below[lower], 0.0), *arguments)
+        places[~lower] = law.upper_quantile(np.maximum(above[~lower], 0.0), *arguments)
+        distances = np.abs(places - zero)
+        known = (distances > max(_DIGITS * size, 1e-280)) & (p > _DIGITS * min(chances))
+        last = len(p) if known.all() else int(np.argmin(known))
+        if last < _FEWEST:
+            return math.inf
+        sizes, p = distances[:last] ** -r, p[:last]
+        growth = -np.diff(np.log(sizes[-3:])) / np.diff(np.log(p[-3:]))
+        falls = growth[1] <= min(_MOST_GROWTH, growth[0] + _STEADY)
+        total = float((-np.diff(p) * sizes[1:]).sum())
+        left = 2 * float(p[-1] * sizes[-1]) / (1 - float(growth[1])) if falls else math.inf
+        if left <= _MUCH * total or not known.all():
+            break
+    return total + left

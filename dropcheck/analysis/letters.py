@@ -36,13 +36,11 @@ from dropcheck.analysis.ring import (
     substituted,
 )
 from dropcheck.analysis.single_draw import (
-    MOST_INTEGRALS,
     Found,
-    KnownMeans,
+    Integrals,
     Norm,
     Steps,
     draw_below,
-    joint_moment,
 )
 from dropcheck.array_types import Floats
 from dropcheck.known.cells import Estimate
@@ -399,13 +397,11 @@ class DrawnElements(MomentSource):
         arguments: Sequence[Any],
         shape: Shape,
         group: int,
-        means: KnownMeans,
-        bounds: Norm | None,
+        integrals: Integrals,
         draw: Value | None,
     ) -> None:
         super().__init__()
-        self._means = means
-        self._bounds = bounds
+        self._integrals = integrals
         self._draw = draw  # None if only the moments of the law are known
         self.group = group
         self._law = law
@@ -477,7 +473,7 @@ class DrawnElements(MomentSource):
     def _integrated(
         self, values: Sequence[Value], orders: Sequence[int], centres: Sequence[float]
     ) -> tuple[float, float]:
-        found = joint_moment(values, orders, centres, self._bounds, self._means)
+        found = self._integrals.moment(values, orders, centres)
         if not math.isfinite(found.error):
             raise PolynomialError
         return with_loss(found)
@@ -822,8 +818,7 @@ class Centred:
         self.sources: dict[int, MomentSource] = {}
         self.reading = NormalForms(self)
         self._groups = groups
-        self._bounds = bounds
-        self._means = KnownMeans(MOST_INTEGRALS, found)
+        self._integrals = Integrals(bounds, found)
         self._draws: dict[int, int] = {}  # the number of a draw, by the id of its value
 
     def group(self, names: Sources) -> int:
@@ -871,8 +866,7 @@ class Centred:
             arguments,
             value.shape,
             self.group(names or value.sources),
-            self._means,
-            self._bounds,
+            self._integrals,
             value if known else None,
         )
         draw = len(self.sources)

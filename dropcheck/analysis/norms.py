@@ -34,8 +34,6 @@ import numpy as np
 
 from dropcheck.analysis.law_bounds import (
     AffineDraw,
-    Alignment,
-    alignment_of,
     disjoint,
     draw_log_moment,
     draw_mean,
@@ -43,9 +41,10 @@ from dropcheck.analysis.law_bounds import (
     draw_spread,
     grouped,
     inverse_of_line,
+    is_apart,
     line_of,
 )
-from dropcheck.analysis.single_draw import Found, Integrals, is_function_of_one_draw
+from dropcheck.analysis.single_draw import Found, Integrals, draw_below
 from dropcheck.analysis.support import OUTWARD, Support, hull_of
 from dropcheck.array_types import Floats
 from dropcheck.known.enclosure import Enclosure, Near
@@ -268,8 +267,8 @@ class Quantity:
     """A value of a graph, and what is known of it.
 
     All its values lie in `hull`, the means of all elements in `mean`. `fixed` is its array, draws
-    last, if it is fixed. `apart` are the axes along which the slices of a draw are independent of
-    one another. `independent` says that no two arguments share a draw, `same` that both are one
+    last, if it is fixed. `apart` says whether its elements are independent of one another within a
+    draw. `independent` says that no two arguments share a draw, `same` that both are one
     quantity. `line` is the quantity as a line in one draw.
     """
 
@@ -278,20 +277,20 @@ class Quantity:
         self.known: dict[tuple[str, float], float] = {}
         self.fixed = None if value.random or value.constant is None else number(value.constant)
         self.depth: int = 1 + max((one.depth for one in below), default=0)
-        self.of_one_draw = self.depth <= MOST_DEPTH and is_function_of_one_draw(value)
         self.independent = disjoint([one.sources for one in value.inputs])
         self.same = len(below) == 2 and below[0] is below[1]
         self.options = {name: thawed(option) for name, option in value.options}
         self.hull = self.mean = hull
-        self.alignment: Alignment = ()
+        self.apart = False
         self.line: AffineDraw | None = None
         self.rules = rules_of(value.function) if value.kind == Kind.COMPUTED else Rules()
         self._parts: list[list[Factor]] | None = None
         if value.random:
             self.mean = self.hull.common(_mean_of(self))
-            self.alignment = alignment_of(value, [one.alignment for one in below])
+            self.apart = is_apart(value, [one.apart for one in below])
             self.line = line_of(value, [one.line for one in below])
-        self.apart = frozenset(at for at, one in enumerate(self.alignment) if one is not None)
+        shallow = self.depth <= MOST_DEPTH and self.line is None  # of a line the law knows it
+        self.of_one_draw = shallow and draw_below(value) is not None
 
     def size(self, p: float) -> float:
         """A bound of (E|x|^p)^(1/|p|); for orders between 0 and 1 that of order 1 serves, too."""
@@ -499,64 +498,26 @@ class Rules:
 # ---- sums ----------------------------------------------------------------------------------------
 
 
-# the highest order of a norm of a sum that is bounded by that of a compound Poisson law
-_MOST_AS_POISSON = 8.0
-
-
-Weights = Callable[[float], float]
-"""Takes k, and returns Σ|w|^k over the weights w of the terms of a sum."""
 NormBound = Callable[[float], float]
 """Takes an order, and returns a bound of the norm of this order."""
 
 
-def _of_mean_0(
-    parts: Sequence[tuple[Weights, NormBound]], p: float, *, independent: bool = True
-) -> float:
-    """The norm of Σ w x, where each x has the mean 0 given those before it, or is independent.
+def _of_mean_0(parts: Sequence[tuple[float, NormBound]], p: float) -> float:
+    """The norm of a sum of terms, each of the mean 0 given those before it, or independent.
 
     Args:
-        parts: for terms with alike norms their weights, and the norms.
+        parts: the numbers of terms with alike norms, and the norms.
         p: the order, at least 1.
-        independent: whether the terms are independent of one another.
     """
 
     def sum_of(k: float, q: float) -> float:
-        return sum(times(weights(k), raised(norm(q), k)) for weights, norm in parts)
+        return sum(times(count, raised(norm(q), k)) for count, norm in parts)
 
     bound = sum_of(1.0, p)
     if p <= 2:
         by_order = raised(2 ** (2 - p) * sum_of(p, p), 1 / p)
         return min(bound, by_order, raised(sum_of(2.0, 2.0), 0.5))
-    bound = min(bound, times(math.sqrt(p - 1), raised(sum_of(2.0, p), 0.5)))
-    return min(bound, _as_poisson(sum_of, p)) if independent and p <= _MOST_AS_POISSON else bound
-
-
-def _as_poisson(sum_of: Callable[[float, float], float], p: float) -> float:
-    """The norm of a sum of independent terms of mean 0, by those of the even orders around p.
-
-    E exp(t Σ D_i) is Π (1 + a_i(t)), a_i the sum of E D_i^k t^k / k! from k = 2 on. In each power
-    of t this is at most exp(Σ a_i(t)) with E|D_i|^k in place of E D_i^k, so the moments are at most
-    those of a compound Poisson law, whose cumulants are Σ E|D_i|^k. Those of odd k are at most the
-    geometric mean of their neighbours (Lyapunov).
-    """
-    order = 2 * math.ceil(p / 2)
-    even = {k: sum_of(float(k), float(k)) for k in range(2, order + 1, 2)}
-    cumulants = [
-        math.sqrt(even[k - 1] * even[k + 1]) if k % 2 else even[k] for k in range(2, order + 1)
-    ]
-    moments = [1.0, 0.0]
-    for m in range(2, order + 1):
-        parts = (
-            math.comb(m - 1, k - 1) * cumulants[k - 2] * moments[m - k] for k in range(2, m + 1)
-        )
-        moments.append(sum(parts))
-    share = (order - p) / 2  # log E|S|^p is convex in p (Lyapunov)
-    below, above = raised(moments[order - 2], share), raised(moments[order], 1 - share)
-    return INF if math.isnan(moments[order]) else raised(times(below, above), 1 / p)
-
-
-def _times(count: float) -> Weights:
-    return lambda _: float(count)
+    return min(bound, times(math.sqrt(p - 1), raised(sum_of(2.0, p), 0.5)))
 
 
 def _added(first: float, second: float, p: float) -> float:
@@ -570,7 +531,7 @@ def _sum_spread(use: Quantity, p: float) -> float:
     if use.same:
         return times(2.0 if use.value.operation == "+" else 0.0, a.spread(p))
     if use.independent:
-        return _of_mean_0([(_times(1), a.spread), (_times(1), b.spread)], p)
+        return _of_mean_0([(1, a.spread), (1, b.spread)], p)
     return a.spread(p) + b.spread(p)
 
 
@@ -615,9 +576,7 @@ def _sum_log_moment(use: Quantity, t: float) -> float:
 
 def _apart_and_others(use: Quantity) -> tuple[int, int]:
     """How many elements of the argument are independent along the axes, and the others' number."""
-    x = use.below[0]
-    apart = math.prod(x.shape[axis] for axis in use.axes() if axis in x.apart)
-    return apart, use.count() // max(apart, 1)
+    return (use.count(), 1) if use.below[0].apart else (1, use.count())
 
 
 def _share(use: Quantity) -> float:
@@ -628,22 +587,12 @@ def _total_size(use: Quantity, p: float) -> float:
     if p < 0:
         near = _near_0(use, -p, 1.0) if use.below[0].hull.low >= 0 else INF
         return times(1 / _share(use), near)
-    products = _products_size(use, p) if _adds_products(use) else INF
-    return times(_share(use), min(times(use.count(), use.below[0].size(p)), products))
+    return times(_share(use), use.count(), use.below[0].size(p))
 
 
 def _total_spread(use: Quantity, p: float) -> float:
     apart, others = _apart_and_others(use)
-    products = _products_spread(use, p) if _adds_products(use) else INF
-    bound = times(others, _of_mean_0([(_times(apart), use.below[0].spread)], p))
-    return times(_share(use), min(bound, products))
-
-
-def _adds_products(use: Quantity) -> bool:
-    """Whether it is a sum of products, of which one factor may have independent elements."""
-    x = use.below[0]
-    product = x.value.kind == Kind.COMPUTED and x.value.operation == "*" and x.independent
-    return product and len(use.axes()) == 1 and not x.apart.issuperset(use.axes())
+    return times(_share(use), others, _of_mean_0([(apart, use.below[0].spread)], p))
 
 
 def _total_log_moment(use: Quantity, t: float) -> float:
@@ -672,9 +621,8 @@ def _near_0(use: Quantity, r: float, power: float, *, centred: bool = False) -> 
     those before (Welford 1962).
     """
     x, count = use.below[0], use.count()
-    apart = x.apart.issuperset(use.axes())
     bound = INF if centred or not count else raised(x.size(-r * power), power)
-    if not apart or not count:
+    if not x.apart or not count:
         return bound
     if not centred:
         order = r * power / count
@@ -729,85 +677,25 @@ def _differences(use: Quantity, p: float) -> float:
 # ---- sums of products ----------------------------------------------------------------------------
 
 
-# The most fixed weights that are used one by one.
-_MANY_WEIGHTS = 2**20
-
-
-def _terms(use: Quantity) -> tuple[int, list[tuple[Quantity, int, bool]]]:
-    """How many products are added up; each factor, its axis, and whether it is apart along it.
-
-    The axis is -1 if it is none, or several.
-    """
-    if use.value.operation == "*":
-        return 1, [(one, -1, False) for one in use.below]
-    factors = use.below if len(use.below) == 2 else use.below[0].below
-    a, b = (one.shape for one in factors)
-    if use.value.operation == "matmul":
-        count, axes = a[-1], (len(a) - 1, 0 if len(b) == 1 else len(b) - 2)
-    else:
-        common = broadcast((a, b))
-        along = normalise_axes(use.options.get("axis"), common)
-        count, from_right = math.prod(common[axis] for axis in along), len(common) - along[0]
-        alone = len(along) == 1
-        axes = (len(a) - from_right, len(b) - from_right) if alone else (-1, -1)
-    pairs = zip(factors, axes, strict=True)
-    return count, [(x, at, at in x.apart and x.shape[at] == count) for x, at in pairs]
-
-
-def _weighted(use: Quantity) -> tuple[Quantity, Weights, bool] | None:
-    """The random argument, the fixed weights, and whether the terms are independent."""
-    count, factors = _terms(use)
-    (x, _, apart), (other, axis, _) = sorted(factors, key=lambda one: one[0].fixed is not None)
-    if other.fixed is None:
-        return None
-    array = np.abs(np.asarray(other.fixed, dtype=np.float64)[..., 0])
-    if axis < 0 or other.shape[axis] != count or not 0 < array.size <= _MANY_WEIGHTS:
-        largest = largest_size(other.hull)
-        return x, lambda k: count * raised(largest, k), apart
-    return x, lambda k: float((array**k).sum(axis=axis).max()), apart
-
-
 def _products_size(use: Quantity, p: float) -> float:
     """The number of terms times the norm of a product; less for independent ones of mean 0."""
+    a, b = use.below
     if p < 0:  # of a vector with itself
-        return _near_0(use, -p, 2.0) if use.same and len(use.below[0].shape) == 1 else INF
-    count, ((a, _, a_apart), (b, _, b_apart)) = _terms(use)
-    weighted = _weighted(use)
-    if weighted is not None:
-        x, weights, _ = weighted
-        return times(weights(1.0), x.size(p))
-    if not disjoint([a.value.sources, b.value.sources]):
+        return _near_0(use, -p, 2.0) if use.same and len(a.shape) == 1 else INF
+    if use.value.operation == "matmul":
+        count, apart = a.shape[-1], [a.apart, b.apart]
+    else:
+        common = broadcast((a.shape, b.shape))
+        count = math.prod(common[at] for at in normalise_axes(use.options.get("axis"), common))
+        apart = [one.apart and one.shape == common for one in (a, b)]
+    if not use.independent:
         return times(count, a.size(2 * p), b.size(2 * p))
-    each = _both(a.size, b.size)
-    if (a_apart and a.mean == ZERO) or (b_apart and b.mean == ZERO):
-        return _of_mean_0([(_times(count), each)], p, independent=a_apart and b_apart)
-    return times(count, each(p))
 
+    def each(q: float) -> float:
+        return times(a.size(q), b.size(q))
 
-def _products_spread(use: Quantity, p: float) -> float:
-    """By a b - E a E b = a (b - E b) + (a - E a) E b, with a bound for the sum of each part."""
-    count, ((a, _, a_apart), (b, _, b_apart)) = _terms(use)
-    weighted = _weighted(use)
-    if weighted is not None:
-        x, weights, apart = weighted
-        return _of_mean_0([(weights, x.spread)], p) if apart else times(weights(1.0), x.spread(p))
-    if not disjoint([a.value.sources, b.value.sources]):
-        return INF
-
-    def summed(each: NormBound, alone: bool) -> float:
-        one = [(_times(count), each)]
-        return _of_mean_0(one, p, independent=False) if alone else times(count, each(p))
-
-    each = (a, a_apart), (b, b_apart)
-    return min(
-        summed(_both(x.size, y.spread), y_apart)
-        + times(largest_size(y.mean), summed(x.spread, x_apart))
-        for (x, x_apart), (y, y_apart) in (each, each[::-1])
-    )
-
-
-def _both(first: NormBound, second: NormBound) -> NormBound:
-    return lambda p: times(first(p), second(p))
+    centred = any(alone and one.mean == ZERO for one, alone in zip((a, b), apart, strict=True))
+    return _of_mean_0([(count, each)], p) if centred else times(count, each(p))
 
 
 # ---- products of powers --------------------------------------------------------------------------
@@ -922,12 +810,6 @@ def _with_factor(x: Quantity, factor: Hull, use: Quantity, t: float) -> float:
     return max(ends) if use.independent else log_sum(ends)
 
 
-def _quotient_spread(use: Quantity, p: float) -> float:
-    x, y = use.below
-    nearest = nearest_zero(y.hull)
-    return times(x.spread(p), 1 / nearest) if y.fixed is not None and nearest else INF
-
-
 def _power_size(use: Quantity, p: float) -> float:
     """As a product, or of a fixed base c, ||c^u||_p as the size of exp(u log c)."""
     if _powers(use):
@@ -963,17 +845,6 @@ def _exponential_size(use: Quantity, p: float) -> float:
     return exponential(use.below[0].log_moment(p) / abs(p))
 
 
-def _both_ways_size(use: Quantity, p: float) -> float:
-    """Of exp(x) - 1, sinh and cosh: they are at most exp(|x|)."""
-    x = use.below[0]
-    return exponential(log_sum([x.log_moment(p), x.log_moment(-p)]) / p) if p > 0 else INF
-
-
-def _ways_size(use: Quantity, p: float) -> float:
-    """The number of ways to choose k of n is at most 2^n."""
-    return exponential(use.below[0].log_moment(p * math.log(2.0)) / p) if p > 0 else INF
-
-
 def _logarithm_size(use: Quantity, p: float) -> float:
     """For an order below 0, by |log x| >= 1 - x where x is at most 1."""
     x, factor = use.below[0], _LOGARITHMS[use.value.operation]
@@ -989,21 +860,6 @@ def _logarithm_log_moment(use: Quantity, t: float) -> float:
     rate = t * _LOGARITHMS[use.value.operation]
     bound = use.below[0].size(rate)
     return abs(rate) * math.log(bound) if bound > 0 else -INF
-
-
-def _log_gamma_size(use: Quantity, p: float) -> float:
-    """For x > 0, |log gamma(x)| <= |log x| + x²: it is in [-0.13, x log x] from 1 on (DLMF 5.6.1).
-
-    Below 1 it is that of x + 1, which is in [-0.13, 0], minus log x.
-    """
-    x = use.below[0]
-    return x.log_size(p) + raised(x.size(2 * p), 2.0) if p > 0 and x.hull.low >= 0 else INF
-
-
-def _times_logarithm_size(use: Quantity, p: float) -> float:
-    x, y = use.below
-    order = p if use.independent else 2 * p
-    return times(x.size(order), y.log_size(order)) if p > 0 else INF
 
 
 _SHARES = {"sigmoid": (1.0, 0.0), "Phi": (math.sqrt(2.0 / math.pi), 0.5)}
@@ -1207,19 +1063,6 @@ def _by_slope_spread(use: Quantity, p: float) -> float:
     return INF if found is None else times(slack(p), found[1], found[0].spread(p))
 
 
-def _whole_log_moment(use: Quantity, t: float) -> float:
-    return abs(t) + use.below[0].log_moment(t) if use.value.operation != "//" else INF
-
-
-def _whole_size(use: Quantity, p: float) -> float:
-    """Of a number that is rounded to a whole one."""
-    if use.value.operation == "//":
-        x, y = use.below
-        order = p if use.independent else 2 * p
-        return 1.0 + times(x.size(order), y.size(-order)) if p > 0 else INF
-    return 1.0 + use.below[0].size(p) if p > 0 else INF
-
-
 # ---- picking -------------------------------------------------------------------------------------
 
 
@@ -1249,11 +1092,6 @@ def _picked(first: int, smooth: bool) -> Rules:
         return log_sum(one.log_moment(t) for one in use.below[first:])
 
     return Rules(size, spread, log_moment, of_any_order=True)
-
-
-def _from_to_size(use: Quantity, p: float) -> float:
-    """Of numbers between two others, which may be 0 between them."""
-    return combined((one.size(p) for one in use.below), p) if p > 0 else INF
 
 
 def _moved(gaps: bool = False) -> Rules:
@@ -1300,20 +1138,6 @@ def _ranked_size(use: Quantity, p: float) -> float:
     return bound + (math.log(max(count, 1)) if use.value.operation == "logsumexp" else 0.0)
 
 
-def _ranked_spread(use: Quantity, p: float) -> float:
-    """It changes by no more than the element that changes most."""
-    x, count = use.below[0], use.count()
-    bound = 2 * _of_largest(count, x.spread, p)
-    return min(bound, times(math.sqrt(count), x.spread(p))) if p == 2 else bound
-
-
-def _ranked_log_moment(use: Quantity, t: float) -> float:
-    """E exp(t f) is at most the sum of E exp(t x) over the elements."""
-    if use.value.operation == "logsumexp":
-        return INF
-    return math.log(max(use.count(), 1)) + use.below[0].log_moment(t)
-
-
 # ---- lengths, and matrices -----------------------------------------------------------------------
 
 
@@ -1331,15 +1155,6 @@ def _length_size(use: Quantity, p: float) -> float:
     # it is at most the sum of the sizes, too
     root = times(raised(float(count), 1 / order), x.size(max(p, order)))
     return min(root, times(count, x.size(p)))
-
-
-def _length_spread(use: Quantity, p: float) -> float:
-    """For orders >= 1, two norms differ by at most the norm of the difference."""
-    x, count, order = use.below[0], use.count(), float(use.options.get("ord", 2.0))
-    if not 1 <= order < INF:
-        return INF
-    both = slack(p) if order == 2 else 2.0
-    return times(both, raised(float(count), 1 / order), x.spread(max(p, order)))
 
 
 def _deviation_size(use: Quantity, p: float) -> float:
@@ -1371,15 +1186,16 @@ def _eigenvalue_size(use: Quantity, p: float) -> float:
 _SUM = Rules(_sum_size, _sum_spread, _sum_log_moment, _sum_log_size)
 _SHARE = Rules(_share_size, _by_slope_spread, log_size=_share_log_size)
 _TOTAL = Rules(_total_size, _total_spread, _total_log_moment)
-_RANKED = Rules(_ranked_size, _ranked_spread, _ranked_log_moment)
-_BOTH_WAYS = Rules(_both_ways_size, _by_slope_spread)
-_FROM_TO = Rules(_from_to_size, _picked(0, smooth=True).spread, _picked(0, smooth=True).log_moment)
-_WHOLE = Rules(_whole_size, log_moment=_whole_log_moment)
+_RANKED = Rules(_ranked_size)
+_WHOLE = Rules(
+    lambda use, p: 1.0 + use.below[0].size(p) if p > 0 else INF,
+    log_moment=lambda use, t: abs(t) + use.below[0].log_moment(t),
+)
 _SMALLER, _CHOSEN, _GAPS = _picked(0, smooth=True), _picked(1, smooth=False), _moved(gaps=True)
 _MOVED, _EIGENVALUES, _DEVIATION = _moved(), Rules(_eigenvalue_size), Rules(_deviation_size)
 _BY_SLOPE = Rules(_by_slope_size, _by_slope_spread, _by_slope_log_moment)
 _product = partial(Rules, _product_size, of_any_order=True)
-_PRODUCTS = Rules(_products_size, _products_spread)
+_PRODUCTS = Rules(_products_size)
 _ALL_PRODUCT = Rules(_all_product_size)
 _LOGARITHM = Rules(_logarithm_size, _by_slope_spread, _logarithm_log_moment)
 
@@ -1389,8 +1205,8 @@ _RULES = {
                     _total_log_moment),
     "trace": Rules(lambda use, p: use.below[0].shape[-1] * use.below[0].size(p) if p > 0 else INF),
     "diff": Rules(_differences, lambda use, p: 2 * use.below[0].spread(p)),
-    "*": _product(_products_spread, _product_log_moment),
-    "/": _product(_quotient_spread, _product_log_moment),
+    "*": _product(_by_slope_spread, _product_log_moment),
+    "/": _product(_by_slope_spread, _product_log_moment),
     "negative": _product(lambda use, p: use.below[0].spread(p),
                          lambda use, t: use.below[0].log_moment(-t)),
     "abs": _product(_by_slope_spread, _by_slope_log_moment), "sqrt": _product(_by_slope_spread),
@@ -1400,16 +1216,14 @@ _RULES = {
     "exp": Rules(_exponential_size, _by_slope_spread, of_any_order=True,
                  log_size=lambda use, p: use.below[0].size(p)),
     "sigmoid": _SHARE, "Phi": _SHARE, "softmax": Rules(log_size=_softmax_log_size),
-    "expm1": _BOTH_WAYS, "sinh": _BOTH_WAYS, "cosh": _BOTH_WAYS, "comb": Rules(_ways_size),
     "log": _LOGARITHM, "log2": _LOGARITHM, "log10": _LOGARITHM,
-    "lgamma": Rules(_log_gamma_size), "xlogy": Rules(_times_logarithm_size),
     "arcsinh": Rules(lambda use, p: use.below[0].size(p) if p > 0 else INF),
-    "floor": _WHOLE, "ceil": _WHOLE, "round": _WHOLE, "//": _WHOLE,
-    "minimum": _SMALLER, "maximum": _SMALLER, "clip": _SMALLER, "linspace": _FROM_TO,
+    "floor": _WHOLE, "ceil": _WHOLE, "round": _WHOLE,
+    "minimum": _SMALLER, "maximum": _SMALLER, "clip": _SMALLER,
     "conditional": _CHOSEN, "where": _CHOSEN, "take": Rules(_taken_size, _taken_spread),
     "tril": _GAPS, "triu": _GAPS, "diag": _GAPS, "full": _MOVED,
     "logsumexp": _RANKED, "cummax": _RANKED,
-    "norm": Rules(_length_size, _length_spread), "var": _DEVIATION, "std": _DEVIATION,
+    "norm": Rules(_length_size), "var": _DEVIATION, "std": _DEVIATION,
     "eigvalsh": _EIGENVALUES, "svdvals": _EIGENVALUES,
 }  # fmt: skip
 

@@ -30,7 +30,6 @@ from dropcheck.language.graph import (
     random_inputs,
 )
 from dropcheck.vocabulary.function import Array, KernelError
-from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY
 from dropcheck.vocabulary.law import Law
 
 # ---- draw steps ----------------------------------------------------------------------------------
@@ -72,22 +71,6 @@ def draw_below(value: Value) -> Value | None:
         else:
             stack += random_inputs(one)
     return draw if draw is not None and _fits(value, draw) else None
-
-
-def is_function_of_one_draw(value: Value) -> bool:
-    """Whether a quantity is a function of one draw, but no line: lines are known from the law."""
-    if not value.random or len(value.sources) != 1:
-        return False
-    one = value
-    while one.kind == Kind.COMPUTED:
-        drawn = random_inputs(one)
-        straight = (
-            one.function.additive or one.function.rearranges or one.function in (MULTIPLY, DIVIDE)
-        )
-        if len(drawn) != 1 or not straight:
-            return draw_below(value) is not None
-        one = drawn[0]
-    return False
 
 
 def _is_view_of_draw(value: Value) -> bool:
@@ -319,7 +302,7 @@ Found = dict[tuple[object, ...], Estimate]
 """Expectations, by the law, its arguments and the steps of the function."""
 
 
-class KnownMeans:
+class Integrals:
     """Expectations over one draw, each computed once.
 
     The steps of a loop need the same expectations again and again: the same function of draws of
@@ -327,65 +310,98 @@ class KnownMeans:
     milliseconds each; one of many steps counts as several.
 
     Args:
-        most: how many integrals are computed at most.
+        norm: gives bounds of norms by other means, which the tails of unbounded functions need.
         found: expectations that are known already; new ones are added.
+        most: how many integrals are computed at most.
     """
 
-    def __init__(self, most: int, found: Found | None = None) -> None:
-        self._left = most
+    def __init__(
+        self, norm: Norm | None = None, found: Found | None = None, most: int = MOST_INTEGRALS
+    ) -> None:
+        self._norm, self._left = norm, most
         self._found: Found = {} if found is None else found
 
-    def mean(self, draw: Value, integrand: SingleDrawIntegrand) -> Estimate:
-        """The expectation of a function of a draw; unknown if too many were computed."""
-        single = SingleDraw.of(draw)
-        how = integrand.powers, integrand.centres, integrand.signed, integrand.bound is None
-        key = (single.law, single.arguments, *integrand.steps.written, how)
+    def moment(
+        self,
+        functions: Sequence[Value],
+        powers: Sequence[float],
+        centres: Sequence[float],
+        signed: bool = True,
+    ) -> Estimate:
+        """E Π (φ_k(x) - c_k)^(p_k) of functions φ_k of one draw x; unknown for several draws.
+
+        Args:
+            functions: quantities with the same draw below them, see `draw_below`.
+            powers: exponents from 0 on, whole ones if signed.
+            centres: the numbers that are subtracted from the functions.
+            signed: False for the sizes of the differences.
+        """
+        draw = draw_below(functions[0])
+        if draw is None or any(draw_below(one) is not draw for one in functions):
+            return UNKNOWN
+        kept = [at for at, power in enumerate(powers) if power]
+        integrand = SingleDrawIntegrand(
+            Steps.to([functions[at] for at in kept], draw),
+            tuple(float(powers[at]) for at in kept),
+            tuple(centres[at] for at in kept),
+            signed,
+            self._norm,
+        )
+        single, steps = drawn_number(draw), integrand.steps
+        how = integrand.powers, integrand.centres, signed, self._norm is None
+        key = (*single, *steps.written, how)
         if key not in self._found:
             if self._left <= 0:
                 return UNKNOWN
-            self._left -= 1 + len(integrand.steps.computed) // FEW_STEPS
-            self._found[key] = single.mean(integrand)
+            self._left -= 1 + len(steps.computed) // FEW_STEPS
+            self._found[key] = mean_over(*single, integrand)
         return self._found[key]
 
+    def norm(self, value: Value, p: float, centre: float = 0.0) -> float:
+        """A bound of (E|φ(x) - centre|^p)^(1/p) of a function of one draw; infinite if unknown."""
+        if not 1 <= p < math.inf:
+            return math.inf
+        found = self.moment([value], [p], [centre], signed=False)
+        most = found.value + found.error
+        return math.inf if math.isnan(most) else max(most, 0.0) ** (1 / p) * (1 + OUTWARD)
 
-@dataclass(frozen=True, slots=True)
-class SingleDraw:
-    """A single drawn number whose law has fixed numbers as arguments."""
+    def spread(self, value: Value, p: float) -> float:
+        """The same of φ(x) - E φ(x)."""
+        mean = self.moment([value], [1], [0.0])
+        if not math.isfinite(mean.error):
+            return math.inf
+        return self.norm(value, p, mean.value) + mean.error
 
-    law: Law
-    arguments: tuple[Plain, ...]
 
-    @classmethod
-    def of(cls, draw: Value) -> SingleDraw:
-        """From a result of `draw_below`."""
-        origin = law_of(draw)
-        assert origin.law is not None
-        known = [argument.known for argument in origin.inputs]
-        return cls(origin.law, tuple(one for one in known if one is not None))
+def drawn_number(draw: Value) -> tuple[Law, tuple[Plain, ...]]:
+    """The law of a result of `draw_below`, and its arguments, which are fixed numbers."""
+    origin = law_of(draw)
+    assert origin.law is not None
+    known = [argument.known for argument in origin.inputs]
+    return origin.law, tuple(one for one in known if one is not None)
 
-    @property
-    def points(self) -> tuple[Floats, Floats, float] | None:
-        """As `Law.points`; None if there are too many."""
-        if not self.law.discrete:
-            return None
-        return self.law.points(*self.arguments, at_most=MOST_POINTS)
 
-    def mean(self, integrand: SingleDrawIntegrand) -> Estimate:
-        """The expectation of a function of the draw."""
-        with np.errstate(all="ignore"):
-            constant = self.law.constant(*self.arguments)
-            if constant is not None:
-                return _enumerated(integrand, np.array([constant]), np.ones(1))
-            if not self.law.discrete:
-                return cells.mean(self.law, self.arguments, integrand)
-            points = self.points
-            if points is None:
-                return UNKNOWN
-            values, chances, rest = points
-            listed = _enumerated(integrand, values, chances)
-            low, high = self.law.support(*self.arguments)
-            beyond = cells.tail_error(integrand, low, high, rest) if rest > 0 else 0.0
-            return replace(listed, error=listed.error + beyond)
+def points_of(law: Law, arguments: tuple[Plain, ...]) -> tuple[Floats, Floats, float] | None:
+    """As `Law.points`; None if there are too many."""
+    return law.points(*arguments, at_most=MOST_POINTS) if law.discrete else None
+
+
+def mean_over(law: Law, arguments: tuple[Plain, ...], integrand: SingleDrawIntegrand) -> Estimate:
+    """The expectation of a function of a draw."""
+    with np.errstate(all="ignore"):
+        constant = law.constant(*arguments)
+        if constant is not None:
+            return _enumerated(integrand, np.array([constant]), np.ones(1))
+        if not law.discrete:
+            return cells.mean(law, arguments, integrand)
+        points = points_of(law, arguments)
+        if points is None:
+            return UNKNOWN
+        values, chances, rest = points
+        listed = _enumerated(integrand, values, chances)
+        low, high = law.support(*arguments)
+        beyond = cells.tail_error(integrand, low, high, rest) if rest > 0 else 0.0
+        return replace(listed, error=listed.error + beyond)
 
 
 def _enumerated(integrand: SingleDrawIntegrand, values: Floats, chances: Floats) -> Estimate:
@@ -403,91 +419,13 @@ def _enumerated(integrand: SingleDrawIntegrand, values: Floats, chances: Floats)
     return Estimate(summed(terms), (rounded + CHANCE_ERROR * size) * (1 + 1e-9))
 
 
-def joint_moment(
-    functions: Sequence[Value],
-    powers: Sequence[int],
-    centres: Sequence[float],
-    norm: Norm | None = None,
-    means: KnownMeans | None = None,
-) -> Estimate:
-    """E Π (φ_k(x) - c_k)^(p_k) of functions φ_k of one draw x, with a bound of the error.
-
-    Args:
-        functions: quantities with the same draw below them, see `draw_below`.
-        powers: whole exponents from 0 on.
-        centres: the numbers that are subtracted from the functions.
-        norm: gives bounds of norms, which the tails of unbounded functions need.
-        means: the cache, if many expectations are needed.
-    """
-    draw = draw_below(functions[0])
-    if draw is None or any(draw_below(one) is not draw for one in functions):
-        return UNKNOWN
-    kept = [at for at, power in enumerate(powers) if power]
-    integrand = SingleDrawIntegrand(
-        Steps.to([functions[at] for at in kept], draw),
-        tuple(float(powers[at]) for at in kept),
-        tuple(centres[at] for at in kept),
-        True,
-        norm,
-    )
-    return (means or KnownMeans(1)).mean(draw, integrand)
-
-
-def expectation(
-    value: Value, norm: Norm | None = None, means: KnownMeans | None = None
-) -> Estimate:
-    """E φ(x) of a function of one draw, with a bound of the error."""
-    return joint_moment([value], [1], [0.0], norm, means)
-
-
-def norm_of(
-    value: Value,
-    p: float,
-    norm: Norm | None = None,
-    centre: float = 0.0,
-    means: KnownMeans | None = None,
-) -> float:
-    """An upper bound of (E|φ(x) - centre|^p)^(1/p) for a function of one draw and p >= 1."""
-    draw = draw_below(value)
-    if draw is None or not 1 <= p < math.inf:
-        return math.inf
-    integrand = SingleDrawIntegrand(Steps.to([value], draw), (float(p),), (centre,), False, norm)
-    found = (means or KnownMeans(1)).mean(draw, integrand)
-    most = found.value + found.error
-    return math.inf if math.isnan(most) else max(most, 0.0) ** (1 / p)
-
-
 def diverges(value: Value, order: float) -> bool:
     """Whether E|φ(x)|^order of a function of a continuous draw is infinite (`known.cells`)."""
     draw = draw_below(value)
-    single = None if draw is None else SingleDraw.of(draw)
-    if draw is None or single is None or single.law.discrete:
+    if draw is None:
         return False
-    if single.law.constant(*single.arguments) is not None:
+    law, arguments = drawn_number(draw)
+    if law.discrete or law.constant(*arguments) is not None:
         return False
     integrand = SingleDrawIntegrand(Steps.to([value], draw), (order,), (0.0,), False, None)
-    return cells.diverges(single.law, single.arguments, integrand)
-
-
-class Integrals:
-    """The integrals of a case.
-
-    Args:
-        norm: gives bounds of norms by other means, for the tails.
-        found: integrals that are known already.
-    """
-
-    def __init__(self, norm: Norm, found: Found | None = None) -> None:
-        self._norm = norm
-        self._means = KnownMeans(MOST_INTEGRALS, found)
-
-    def norm(self, value: Value, p: float, centre: float = 0.0) -> float:
-        """A bound of (E|x - centre|^p)^(1/p) for a function of one draw; infinite if unknown."""
-        return norm_of(value, p, self._norm, centre, self._means) * (1 + OUTWARD)
-
-    def spread(self, value: Value, p: float) -> float:
-        """A bound of (E|x - E x|^p)^(1/p) for a function of one draw; infinite if unknown."""
-        mean = expectation(value, self._norm, self._means)
-        if not math.isfinite(mean.error):
-            return math.inf
-        return self.norm(value, p, mean.value) + mean.error
+    return cells.diverges(law, arguments, integrand)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.analysis.bounds import product_hull, quotient_hull
+from dropcheck.analysis.bounds import quotient_hull
 from dropcheck.analysis.law_bounds import AffineDraw, line_of
 from dropcheck.known import sure
 from dropcheck.known.enclosure import RULES, Curve, times
@@ -37,17 +37,13 @@ from dropcheck.reasons import Explanation, Reason
 from dropcheck.vocabulary.domains import LARGEST_COUNT
 from dropcheck.vocabulary.function import Array, Function, Kernel, KernelError
 from dropcheck.vocabulary.functions import FUNCTIONS
-from dropcheck.vocabulary.functions.arrays import ARRAY
-from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY, POWER
-from dropcheck.vocabulary.functions.reductions import MAX, MIN
+from dropcheck.vocabulary.functions.elementwise import DIVIDE, POWER
 from dropcheck.vocabulary.functions.truths import (
     ALL,
     AND,
     ANY,
     COMPARISONS,
     CONDITIONAL,
-    IS_FINITE,
-    IS_NAN,
     NOT,
     OR,
     WHERE,
@@ -334,7 +330,6 @@ _ASKING = {
     *("density", "logdensity", "cdf", "survival", "quantile_of", "comb", "factorial"),
 }
 _OF_ANY = {"isfinite", "isnan", "isinf"}
-_OF_BOTH = {DIVIDE: quotient_hull, MULTIPLY: product_hull}
 
 
 def _of_function(value: Value, below: Facts) -> Known:
@@ -495,8 +490,8 @@ class Support:
             below[1] = self._guarded(inputs[1], [(inputs[0], function is AND)])
         with np.errstate(all="ignore"):
             known = _of_function(value, below)
-            if function in _OF_BOTH:
-                shares = _OF_BOTH[function](value, lambda one: self.known(one).low)
+            if function is DIVIDE:
+                shares = quotient_hull(value, lambda one: self.known(one).low)
                 known = replace(known, hull=known.hull.common(shares))
                 known = replace(known, finite=SURE) if shares.bounded else known
         if min((one.number for one in below), default=SURE) > known.number == GENERIC:
@@ -681,10 +676,6 @@ _DENIED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 def _assumed(holds: Holds) -> KnownValues:
     """What is known of values in draws in which some truths hold or do not hold."""
     found: KnownValues = {}
-
-    def note(value: Value, said: Known) -> None:
-        found[id(value)] = found[id(value)].and_also(said) if id(value) in found else said
-
     stack = [(value, held, False) for value, held in holds]
     while stack:
         value, held, every = stack.pop()
@@ -694,15 +685,10 @@ def _assumed(holds: Holds) -> KnownValues:
         every |= not value.shape  # or of each element by itself, which other axes would not be
         if function is NOT:
             stack.append((value.inputs[0], not held, every))
-        elif function is (ALL if held else ANY):
-            if every or dict(value.options).get("keepdims"):
-                stack.append((value.inputs[0], held, every))
-        elif function is (AND if held else OR) or (function is ARRAY and every):
+        elif function is (ALL if held else ANY) and every:
+            stack.append((value.inputs[0], held, every))
+        elif function is (AND if held else OR):
             stack += [(one, held, every) for one in value.inputs]
-        elif function is IS_FINITE and held:
-            note(value.inputs[0], Known())
-        elif function is IS_NAN and not held:
-            note(value.inputs[0], Known(finite=NEVER))
         elif function.name in COMPARISONS:
             # whether it holds or not, no side is NaN
             for (one, other), turned in ((value.inputs, False), (value.inputs[::-1], True)):
@@ -710,12 +696,8 @@ def _assumed(holds: Holds) -> KnownValues:
                     continue
                 sign = _TURNED[function.name] if turned else function.name
                 said = _compared(sign if held else _DENIED[sign], other.constant)
-                note(one, said)
-                # what bounds the largest bounds every element
-                upper, lower = said.high < math.inf, said.low > -math.inf
-                picked = MAX if upper and not lower else MIN
-                if not one.shape and upper != lower and one.computed_by(picked):
-                    note(one.inputs[0], said)
+                known = found.get(id(one))
+                found[id(one)] = said if known is None else known.and_also(said)
     return found
 
 

@@ -518,7 +518,7 @@ def _lines(
     lines: list[tuple[Floats, bool]] = []
     for comparison in run.reading.comparisons:
         enclosed = enclosing(compiled, comparison, centres)(over(means, 1.0 + np.abs(means))).order
-        remainder = float((enclosed.above - enclosed.below).max())
+        remainder = 2 * float(enclosed.remainder.max())
         size = float(np.abs(enclosed.slopes).reshape(len(means)) @ enclosed.box)
         linear = remainder <= NO_REMAINDER * (size + float(np.abs(enclosed.value).max()))
         slopes = enclosed.slopes.reshape(len(means)) if linear else None

@@ -162,7 +162,7 @@ def near_cells(low: Floats, high: Floats) -> Enclosure:
     return Enclosure(low, high, Near(reach, FUNCTION_ROUNDING * size))
 
 
-def _density(law: Law, arguments: tuple[Any, ...], draw: Enclosure) -> Enclosure:
+def density_of(law: Law, arguments: tuple[Any, ...], draw: Enclosure) -> Enclosure:
     """The density on cells, from the law's own formula."""
     known = (np.atleast_1d(np.asarray(one, np.float64)) for one in arguments)
     found: Any = np.exp(enclosed(law.log_density_inside(draw, *known), draw) + 0.0 * draw)
@@ -171,7 +171,7 @@ def _density(law: Law, arguments: tuple[Any, ...], draw: Enclosure) -> Enclosure
 
 def _cells(law: Law, arguments: tuple[Any, ...], low: Floats, high: Floats) -> Cells:
     draw = near_cells(low, high)
-    density = _density(law, arguments, draw)
+    density = density_of(law, arguments, draw)
     half = high / 2 - low / 2
     points = np.clip((low + half)[:, None] + half[:, None] * _PLACES, low[:, None], high[:, None])
     given = [np.atleast_1d(np.asarray(one, np.float64)) for one in arguments]
@@ -196,12 +196,12 @@ def _chances(
     return np.maximum(difference - error, 0.0), np.maximum(difference, 0.0) + error
 
 
-def _can_be_split(low: Floats, high: Floats) -> Truths:
+def _can_besplit(low: Floats, high: Floats) -> Truths:
     """Whether cells are wide enough to be cut further: float64 has enough numbers in them."""
     return np.asarray(high - low > LEAST_WIDTH * np.maximum(np.abs(low), np.abs(high)))
 
 
-def _split(low: Floats, high: Floats, pieces: int) -> Floats:
+def split(low: Floats, high: Floats, pieces: int) -> Floats:
     """The ends of the pieces of each cell, [cells, pieces + 1]; some pieces may be empty."""
     share = np.arange(pieces + 1) / pieces
     edges = low[:, None] + (high - low)[:, None] * share
@@ -270,7 +270,7 @@ def _parts(integrand: Integrand, cells: Cells, density_error: float) -> Parts:
     floor = np.where(np.isfinite(floor), floor, np.inf)
     smooth = error + floor < by_hull
     undefined = np.isnan(by_rule) & (most > 0)
-    splittable = _can_be_split(low, high)
+    splittable = _can_besplit(low, high)
     return Parts(
         low=low,
         high=high,
@@ -300,7 +300,7 @@ def mean(law: Law, arguments: tuple[Any, ...], integrand: Integrand) -> Estimate
             if not chosen.any():
                 break
             plain, rough = chosen & parts.smooth, chosen & ~parts.smooth
-            edges = _split(parts.low[plain], parts.high[plain], SMOOTH_PIECES)
+            edges = split(parts.low[plain], parts.high[plain], SMOOTH_PIECES)
             low, high = edges[:, :-1].ravel(), edges[:, 1:].ravel()
             if rough.any():
                 some = parts.taken(rough)
@@ -362,7 +362,7 @@ def diverges(law: Law, arguments: tuple[Any, ...], integrand: Integrand) -> bool
         ]
         if low < 0 < high:
             densities = [
-                _density(law, arguments, near_cells(*sorted(ends, key=np.sum))).low
+                density_of(law, arguments, near_cells(*sorted(ends, key=np.sum))).low
                 for ends in ((share / 2, share), (-share, -share / 2))
             ]
             cells += [
@@ -397,7 +397,7 @@ def _located(
     edges = [low, high]
     count = cells
     for _ in range(MOST_CUTS):
-        pieces = _split(low, high, max(KINK_PIECES // len(low), ROUGH_PIECES))
+        pieces = split(low, high, max(KINK_PIECES // len(low), ROUGH_PIECES))
         first, last = pieces[:, :-1], pieces[:, 1:]
         ranges = integrand.enclosed(near_cells(first.ravel(), last.ravel()))
         rough = np.isinf(ranges.smooth.off).reshape(first.shape) & (first < last)
@@ -408,7 +408,7 @@ def _located(
         rough &= ~plain[:, None]
         edges += [first[rough], last[rough]]
         matter = (ranges.high - ranges.low).reshape(first.shape) * (last - first) * density[:, None]
-        going_on = rough & ~(matter <= allowed / 8) & _can_be_split(first, last)
+        going_on = rough & ~(matter <= allowed / 8) & _can_besplit(first, last)
         density = np.broadcast_to(density[:, None], first.shape)[going_on]
         low, high = first[going_on], last[going_on]
         count += pieces[plain].size + 2 * np.count_nonzero(rough)
@@ -431,7 +431,7 @@ def _worst(parts: Parts) -> Truths:
     room = MOST_CELLS - len(parts.values)
     allowed = _allowed(parts)
     chosen = np.zeros(len(parts.values), dtype=bool)
-    can = _can_be_split(parts.low, parts.high) & (parts.errors > 0.01 * parts.floor)
+    can = _can_besplit(parts.low, parts.high) & (parts.errors > 0.01 * parts.floor)
     if room < ROUGH_PIECES or float(parts.errors.sum()) <= allowed:
         return chosen
     errors = np.where(can, parts.errors, 0.0)

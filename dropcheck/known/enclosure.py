@@ -12,10 +12,9 @@ the quantity on each box is known:
   and no kink between its points is missed (Trefethen 2008, "Is Gauss quadrature better than
   Clenshaw-Curtis?", theorem 4.5; Petras 2002, "Self-validating integration and approximation of
   piecewise analytic functions");
-* `first`, over averages m about c: q(m) ∈ q(c) + s·(m - c) + [below, above] (a Taylor model of
-  order one: de Figueiredo and Stolfi 2004, "Affine arithmetic: concepts and applications"). The
-  first order is exact, so that it cancels where one number stands at several places of an
-  expression; the remainder is of second order.
+* `first`, over averages m about c: q(m) ∈ q(c) + S·(m - c), where S holds the slopes on the box
+  (the mean value form: Moore 1966, chapter 6). Slopes cancel where one number stands at several
+  places of an expression; what is left over is of second order.
 
 Functions of numbers are rows of a table: the function, its derivative, a bound of that for complex
 numbers, and where it turns. Rounding moves each bound outward. A function without a rule raises a
@@ -69,17 +68,34 @@ class Near:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class First:
-    """The first order over a box of numbers with half-widths `box`, [terms].
+    """The first order over a box of numbers with half-widths `box`, [terms], about a centre.
 
-    `value` is the quantity at the centre of the box, or near it, [*shape, 1]; `slopes` are the
-    derivatives, [*shape, terms]; `below` and `above` are the ends of the remainder, [*shape, 1].
+    The quantity at numbers m of the box differs from `value`, [*shape, 1], by slopes between `low`
+    and `high`, [*shape, terms], times m - centre, and by at most `stray`, [*shape, 1].
     """
 
     value: Floats
-    slopes: Floats
-    below: Floats
-    above: Floats
+    low: Floats
+    high: Floats
+    stray: Floats
     box: Floats
+
+    @property
+    def slopes(self) -> Floats:
+        """The middle of the slopes."""
+        return self.low / 2 + self.high / 2
+
+    @property
+    def remainder(self) -> Floats:
+        """How far the quantity is from a line with these slopes, at most."""
+        off: Floats = np.vecdot(self.high / 2 - self.low / 2, self.box)
+        return self.stray + off[..., np.newaxis]
+
+    @property
+    def reach(self) -> Floats:
+        """How far the slopes move it from its value."""
+        far: Floats = np.vecdot(np.maximum(-self.low, self.high), self.box)
+        return far[..., np.newaxis]
 
 
 @dataclass(slots=True, eq=False)
@@ -228,10 +244,8 @@ class Enclosure(np.lib.mixins.NDArrayOperatorsMixin):
         ends = np.outer(factors, along)
         most = float(np.min(ends.max(axis=1) + rest))
         least = float(np.max(ends.min(axis=1) - rest))
-        value, below, above = (
-            float(one.ravel()[0]) for one in (first.value, first.below, first.above)
-        )
-        return max(low, value + least + below), min(high, value + most + above)
+        value, stray = float(first.value.ravel()[0]), float(first.remainder.ravel()[0])
+        return max(low, value + least - stray), min(high, value + most + stray)
 
 
 Rule = Callable[..., Enclosure]
@@ -256,7 +270,7 @@ def by_parts(how: Callable[..., Any], *operands: Enclosure) -> Enclosure:
         of([one.low for one in operands]),
         of([one.high for one in operands]),
         each(Near, [one.near for one in operands], ("off", "error")),
-        each(First, firsts, ("value", "slopes", "below", "above"), *box),
+        each(First, firsts, ("value", "low", "high", "stray"), *box),
     )
 
 
@@ -270,7 +284,8 @@ def enclosed(array: Any, like: Enclosure) -> Enclosure:
         return found if like.near is not None else Enclosure(found.low, found.high)
     unknown = ~np.isfinite(value)
     zero, box = np.zeros_like(value), like.first.box
-    first = First(value, np.zeros((*value.shape[:-1], len(box))), zero, zero, box)
+    flat = np.zeros((*value.shape[:-1], len(box)))
+    first = First(value, flat, flat, zero, box)
     low, high = np.where(unknown, -INF, value), np.where(unknown, INF, value)
     return Enclosure(low, high, None, first)
 
@@ -293,7 +308,7 @@ def _fixed(value: Floats) -> Enclosure:
 Reach = Callable[..., Floats]
 """Takes for each argument the largest distance from its range, and returns that of the result."""
 FirstOrder = tuple[Any, ...]
-"""The value, the slopes, the ends of the remainder, and the largest magnitude on the way."""
+"""The value, the least and the greatest slopes, the stray, and the largest magnitude on the way."""
 
 
 def _made(
@@ -316,7 +331,7 @@ def _made(
         reach: for cells, how far the result strays; None: not known.
         whole: for cells, where one analytic piece of the function holds for the whole range.
         first: over averages, gives the first order.
-        value: in place of `first`, computes the function; only its range is then known.
+        value: in place of `first`, computes the function; its slopes are not known.
         exact: whether the function does not round.
     """
     low, high = _instead_of_nan(low, -INF), _instead_of_nan(high, INF)
@@ -328,7 +343,8 @@ def _made(
             return _over_averages(first(), low, high, unknown, box)
         assert value is not None
         at = np.asarray(value(*(each.order.value for each in inputs)), np.float64)
-        found = at, np.zeros((*at.shape[:-1], len(box))), low - at, high - at, 0.0
+        endless = np.full((*at.shape[:-1], len(box)), INF)
+        found = at, -endless, endless, np.zeros_like(at), 0.0
         return _over_averages(found, low, high, unknown, box, 0.0 if exact else STEP_ROUNDING)
     if one.near is None:
         return Enclosure(low, high)
@@ -360,26 +376,43 @@ def _over_averages(
 
     The ends hold every value by other means. Where nothing is known, it holds all numbers.
     """
-    value, slopes, below, above, size = found
-    reach = np.vecdot(np.abs(slopes), box)[..., np.newaxis]
-    low, high = value - reach + below, value + reach + above
-    low_end, high_end = np.maximum(low, least), np.minimum(high, most)
-    apart = low_end > high_end  # by rounding, or because the ends contradict the box
-    low, high = np.where(apart, low, low_end), np.where(apart, high, high_end)
-    largest = np.maximum(np.maximum(-below, above), np.maximum(np.abs(value) + reach, size))
+    value, least_slopes, most_slopes, stray, size = found
+    first = First(value, least_slopes, most_slopes, stray, box)
+    reach = first.reach
+    largest = np.maximum(np.abs(value) + reach, size)
     small = (largest > 0) & (largest < _SMALLEST_NORMAL)
     give = np.where(small, LOST_TO_UNDERFLOW, rounding * largest)
+    stray = stray + np.where(np.isfinite(give), give, 0.0)
+    low, high = np.fmax(value - reach - stray, least), np.fmin(value + reach + stray, most)
+    if not (low <= high).all():  # by rounding, or because the ends contradict the box
+        apart = low > high
+        low = np.where(apart, value - reach - stray, low)
+        high = np.where(apart, value + reach + stray, high)
     # a NaN or an infinity in any part makes this sum NaN or infinite
-    known = np.isfinite(low - high + give) & ~unknown
-    low, high = np.where(known, low - give, -INF), np.where(known, high + give, INF)
-    first = First(
-        np.where(known, value, 0.0),
-        np.where(known, slopes, 0.0),
-        np.where(known, below - give, -INF),
-        np.where(known, above + give, INF),
-        box,
-    )
-    return Enclosure(low, high, None, first)
+    known = np.isfinite(low - high + value) & ~unknown
+    if not np.isfinite(reach + stray).all() or not known.all():
+        lined = np.isfinite(reach + stray) & known
+        value = np.where(known, value, 0.0)
+        low, high = np.where(known, low, -INF), np.where(known, high, INF)
+        flat, steep = (np.where(lined, one, 0.0) for one in (first.low, first.high))
+        first = First(value, flat, steep, stray, box)
+        stray = np.where(lined, stray, np.maximum(high - value, value - low))
+    return Enclosure(low, high, None, replace(first, stray=stray))
+
+
+def _chained(
+    value: Floats, size: Any, *parts: tuple[Enclosure, tuple[Floats, Floats]]
+) -> FirstOrder:
+    """The first order of a function of quantities, by the ranges of its derivatives there."""
+    low: Any = 0.0
+    high: Any = 0.0
+    stray: Any = 0.0
+    for x, steep in parts:
+        own = x.order
+        least, most = products(steep, (own.low, own.high))
+        low, high = low + least, high + most
+        stray = stray + times(np.maximum(-steep[0], steep[1]), own.stray)
+    return value, low, high, stray, size
 
 
 def _reduced(ufunc: np.ufunc, x: Enclosure, options: Mapping[str, Any]) -> Any:
@@ -432,16 +465,6 @@ def _ends(x: Enclosure) -> tuple[Floats, Floats]:
     return x.low, x.high
 
 
-def _deviations(x: Enclosure) -> tuple[Floats, Floats]:
-    """The least and the greatest difference of a quantity from its value at the centre."""
-    return x.low - x.order.value, x.high - x.order.value
-
-
-def _scaled(x: Enclosure, factor: Floats) -> tuple[Floats, Floats]:
-    """A remainder times a number."""
-    return products((x.order.below, x.order.above), (factor, factor))
-
-
 def _not_nothing(size: Any, *of: Any) -> Any:
     """The size of a product; where it underflowed to 0 though no factor is 0, a tiny size."""
     lost = reduce(np.logical_and, (one > 0 for one in of))
@@ -454,16 +477,16 @@ def add(a: Enclosure, b: Enclosure) -> Enclosure:
     def first() -> FirstOrder:
         f, g = a.order, b.order
         size = np.maximum(a.most, b.most)
-        return f.value + g.value, f.slopes + g.slopes, f.below + g.below, f.above + g.above, size
+        return f.value + g.value, f.low + g.low, f.high + g.high, f.stray + g.stray, size
 
     return _made((a, b), a.low + b.low, a.high + b.high, reach=lambda p, q: p + q, first=first)
 
 
 def negative(a: Enclosure) -> Enclosure:
     """The enclosure of -a."""
-    first = a.first and First(
-        -a.first.value, -a.first.slopes, -a.first.above, -a.first.below, a.first.box
-    )
+    first = a.first
+    if first is not None:
+        first = First(-first.value, -first.high, -first.low, first.stray, first.box)
     return Enclosure(-a.high, -a.low, a.near, first)
 
 
@@ -477,30 +500,22 @@ def subtract(a: Enclosure, b: Enclosure) -> Enclosure:
         zero,
         zero,
         reach=lambda p: 0.0 * np.where(np.isinf(p), 0.0, p),
-        first=lambda: (zero, 0 * a.order.slopes, zero, zero, 0.0),
+        first=lambda: (zero, *(np.zeros_like(a.order.low),) * 2, zero, 0.0),
         exact=True,
     )
 
 
 def multiply(a: Enclosure, b: Enclosure) -> Enclosure:
-    """The enclosure of a · b: with a = v + d and b = w + e, the remainder is v r + w q + d e."""
+    """The enclosure of a · b: ab - vw is (a - v)(b + w)/2 + (a + v)(b - w)/2."""
     low, high = products(_ends(a), _ends(b))
     if a is b:
         low = np.where((a.low < 0) & (a.high > 0), 0.0, np.maximum(low, 0.0))
 
     def first() -> FirstOrder:
-        f, g = a.order, b.order
-        below, above = products(_deviations(a), _deviations(b))
-        if a is b:
-            below = np.maximum(below, 0.0)
-        one, other = _scaled(b, f.value), _scaled(a, g.value)
-        return (
-            f.value * g.value,
-            f.value * g.slopes + g.value * f.slopes,
-            below + one[0] + other[0],
-            above + one[1] + other[1],
-            _not_nothing(a.most * b.most, a.most, b.most),
-        )
+        v, w = a.order.value, b.order.value
+        of_a, of_b = (((one.low + at) / 2, (one.high + at) / 2) for one, at in ((b, w), (a, v)))
+        size = _not_nothing(a.most * b.most, a.most, b.most)
+        return _chained(v * w, size, (a, of_a), (b, of_b))
 
     return _made(
         (a, b),
@@ -530,31 +545,21 @@ def reciprocal(x: Enclosure) -> Enclosure:
 def divide(a: Enclosure, b: Enclosure) -> Enclosure:
     """The enclosure of a / b.
 
-    Over averages it is unknown where b can be 0. With q = v/w at the centre, a/b = q + (a - q b)/b.
-    In the numerator g = a - q b, which is 0 at the centre, common parts of a and b cancel; and
-    g/b = g/w - g (b - w)/(b w).
+    Over averages it is unknown where b can be 0. With q = v/w, a/b is q + (a - q b)/b: in the
+    numerator, which is 0 at the centre, common parts of a and b cancel.
     """
     if a.first is None:
         return multiply(a, reciprocal(b))
     away = (b.low > 0) | (b.high < 0)
-    ratio = a.order.value / b.order.value
+    ratio, under = a.order.value / b.order.value, (1 / b.high, 1 / b.low)
     gap = add(a, negative(multiply(b, enclosed(ratio, a))))
-    under = (1 / b.high, 1 / b.low)
-    inverse = 1 / b.order.value
 
     def first() -> FirstOrder:
-        twice = products(_ends(gap), products(_deviations(b), under))
-        below, above = products(twice, (-inverse, -inverse))
-        own = _scaled(gap, inverse)
+        size = _not_nothing(np.abs(ratio), a.most)
+        _, low, high, stray, _ = _chained(ratio, size, (gap, under))
         # at the centre the gap is 0 but for rounding
-        shift = gap.order.value * inverse
-        return (
-            np.where(away, ratio, np.nan),
-            gap.order.slopes * inverse,
-            below + own[0] + np.minimum(shift, 0.0),
-            above + own[1] + np.maximum(shift, 0.0),
-            _not_nothing(np.abs(ratio), a.most),
-        )
+        stray = stray + np.abs(gap.order.value) * np.maximum(np.abs(under[0]), np.abs(under[1]))
+        return np.where(away, ratio, np.nan), low, high, stray, size
 
     return _made((a, b), *products(_ends(a), under), first=first)
 
@@ -564,11 +569,6 @@ def divide(a: Enclosure, b: Enclosure) -> Enclosure:
 # A function of one number is given by its derivative, by where it turns, and by a bound of the
 # derivative at complex numbers. If z is at most `off` away from an interval, then f(z) is at most
 # `off` times the largest |f'| within that distance away from the values on the interval.
-#
-# On an interval, the distance of a curve from its tangent at c is extreme at an end, or where the
-# curve has the same slope as at c. For a convex or concave function that is only c itself. If the
-# slope rises up to a point of symmetry and falls behind it (tanh, an odd power), it is also the
-# mirror image of c.
 
 
 Spread = Callable[[Floats, Floats, Floats], Floats]
@@ -579,14 +579,14 @@ _LINE = (-INF, INF)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """A function of one number that is convex, concave, or symmetric about a point of inflection.
+    """A function of one number.
 
     Args:
         function: takes an array.
-        slope: its derivative; where that is not finite, only the values enclose the function.
+        slope: its derivative, of an enclosure; None where none is known.
         spread: the bound of the derivative; None: by the enclosure of `slope`.
         turn: where it has its minimum or maximum, if that is not at an end of the domain.
-        mirror: the point about which the slope is symmetric, falling or rising away from it.
+        top: of a wave, where it is greatest.
         kink: where two pieces meet.
         domain: the interval in which it is defined.
         partial: whether it is also defined elsewhere, where nothing is known of it.
@@ -595,10 +595,10 @@ class Curve:
     """
 
     function: Callable[[Any], Any]
-    slope: Callable[[Any], Any]
+    slope: Callable[[Any], Any] | None
     spread: Spread | None = None
     turn: float | None = None
-    mirror: float | None = None
+    top: float | None = None
     kink: float | None = None
     domain: tuple[float, float] = _LINE
     partial: bool = False
@@ -622,12 +622,13 @@ class Curve:
             most,
             reach=lambda off: np.where(inside, times(off, spread(x.low, x.high, off)), INF),
             whole=whole,
-            first=lambda: self.tangent(x),
+            first=lambda: self.line(x),
             exact=self.exact,
         )
 
     def _spread(self, low: Floats, high: Floats, off: Floats) -> Floats:
         """The bound of the derivative at complex numbers, by its own formula."""
+        assert self.slope is not None
         slope = self.slope(Enclosure(low, high, Near(off, np.zeros_like(off))))
         return np.asarray(slope.most + slope.smooth.off)
 
@@ -636,64 +637,35 @@ class Curve:
         values = [self.function(low), self.function(high)]
         if self.turn is not None:
             values.append(self.function(np.minimum(np.maximum(self.turn, low), high)))
-        return reduce(np.minimum, values), reduce(np.maximum, values)
+        least, most = reduce(np.minimum, values), reduce(np.maximum, values)
+        if self.top is not None:
+            least = np.where(_passed(low, high, self.top + math.pi), -1.0, least)
+            most = np.where(_passed(low, high, self.top), 1.0, most)
+        return least, most
 
-    def tangent(self, x: Enclosure) -> FirstOrder:
-        """The first order: the tangent, and how far the curve strays from it."""
+    def line(self, x: Enclosure) -> FirstOrder:
+        """The first order, by the range of the slope."""
         # an argument that is beyond the domain only by rounding is moved to its end
         give = _BEYOND * x.most
         inside = (x.low >= self.domain[0] - give) & (x.high <= self.domain[1] + give)
         low, high = np.clip(x.low, *self.domain), np.clip(x.high, *self.domain)
         at = np.minimum(np.maximum(x.order.value, low), high)
-        turned = (None if self.mirror is None else 2 * self.mirror - at, self.turn)
-        more = [np.minimum(np.maximum(one, low), high) for one in turned if one is not None]
-        places = np.stack([at, low, high, *more])
-        values = np.asarray(self.function(places), np.float64)
-        slope = np.asarray(self.slope(at), np.float64)
-        slope = np.where(np.isfinite(slope), slope, 0.0)
-        strays = values - values[0] - slope * (places - at)
-        ends = slope * x.order.below, slope * x.order.above
-        value = values[0] + slope * (x.order.value - at)
-        size = np.abs(slope) * x.most
-        return (
-            np.where(inside, value, np.nan),
-            slope * x.order.slopes,
-            np.minimum.reduce(strays) + np.minimum(*ends),
-            np.maximum.reduce(strays) + np.maximum(*ends),
-            _not_nothing(size, x.most) if self.never_0 else size,
-        )
+        slope = Enclosure(low - INF, high + INF)
+        if self.slope is not None:
+            slope = self.slope(Enclosure(low, high))
+        steep = slope.low, slope.high
+        size = np.where(np.isfinite(steep[1]), np.maximum(-steep[0], steep[1]), 0.0) * x.most
+        value = np.where(inside, self.function(at), np.nan)
+        found = _chained(value, _not_nothing(size, x.most) if self.never_0 else size, (x, steep))
+        moved = np.abs(at - x.order.value)
+        return *found[:3], found[3] + times(np.maximum(-steep[0], steep[1]), moved), found[4]
 
 
-def _sine(function: Callable[[Any], Any], slope: Callable[[Any], Any], top: float) -> Rule:
-    """The rule of sin or cos, which is greatest at `top`, and |f''| ≤ 1 (Taylor's theorem)."""
-
-    def passed(x: Enclosure, place: float) -> Truths:
-        """Whether a place, or one that is whole turns away from it, may lie in the range."""
-        turns = np.floor((x.high - place) / (2 * math.pi) + 1e-9)
-        lost = ~(x.most < 1e6)  # too large for its place in a turn to be known
-        return lost | (turns > np.floor((x.low - place) / (2 * math.pi) - 1e-9))
-
-    def rule(x: Enclosure) -> Enclosure:
-        ends = function(x.low), function(x.high)
-        least = np.where(passed(x, top + math.pi), -1.0, np.minimum(*ends))
-        most = np.where(passed(x, top), 1.0, np.maximum(*ends))
-
-        def first() -> FirstOrder:
-            value, steep = function(x.order.value), slope(x.order.value)
-            off = np.maximum(np.abs(x.low - x.order.value), np.abs(x.high - x.order.value))
-            moved = steep * x.order.below, steep * x.order.above
-            stray = off**2 / 2
-            return (
-                value,
-                steep * x.order.slopes,
-                np.minimum(*moved) - stray,
-                np.maximum(*moved) + stray,
-                0.0,
-            )
-
-        return _made((x,), least, most, reach=lambda off: times(off, np.cosh(off)), first=first)
-
-    return rule
+def _passed(low: Floats, high: Floats, place: float) -> Truths:
+    """Whether a place, or one that is whole turns away from it, may lie in the range."""
+    turns = np.floor((high - place) / (2 * math.pi) + 1e-9)
+    lost = ~(np.maximum(-low, high) < 1e6)  # too large for its place in a turn to be known
+    return lost | (turns > np.floor((low - place) / (2 * math.pi) - 1e-9))
 
 
 def _tangent(x: Enclosure) -> Enclosure:
@@ -709,8 +681,8 @@ def _power(base: Enclosure, exponent: Enclosure) -> Enclosure:
     n = float(exponent.low.ravel()[0]) if exponent.low.size else 1.0
     if not (math.isfinite(n) and np.all(exponent.low == n) and np.all(exponent.high == n)):
         return _any_power(base, exponent)
-    if n == 1:
-        return base
+    if n in (1, 2):
+        return base if n == 1 else multiply(base, base)
     if n == 0:
         return add(enclosed(1.0, base), subtract(base, base))
     whole = n % 1 == 0
@@ -728,7 +700,6 @@ def _power(base: Enclosure, exponent: Enclosure) -> Enclosure:
         function=lambda x: special.power(x, np.array([n])),
         slope=lambda x: n * np.power(x, n - 1),
         spread=spread,
-        mirror=0.0 if n % 2 == 1 else None,
         turn=0.0 if n % 2 == 0 else None,
         domain=_LINE if whole else _AT_LEAST_0,
         never_0=True,
@@ -808,6 +779,7 @@ _ROOT_2 = math.sqrt(2.0)
 # where the gamma function is least above 0 (Abramowitz and Stegun 1964, 6.1.32, continued)
 _LEAST_GAMMA = 1.4616321449683623
 _hyperbolic: Spread = lambda low, high, off: np.cosh(np.maximum(-low, high) + off)  # noqa: E731 - short
+_circular: Spread = lambda _, __, off: np.cosh(off)  # noqa: E731 - as above
 _exponential: Spread = lambda _, high, off: np.exp(high + off)  # noqa: E731 - as above
 _gamma = {"domain": _AT_LEAST_0, "partial": True, "spread": lambda low, *_: np.full_like(low, INF)}
 _constant: Spread = lambda low, *_: np.ones_like(low)  # noqa: E731 - as above
@@ -823,7 +795,7 @@ _CURVES: dict[str, Mapping[str, Any]] = {
     "sqrt": {"slope": lambda x: 0.5 / np.sqrt(x), "domain": _AT_LEAST_0,
              "spread": lambda low, _, off: _where_positive(
                  low - off, 0.5 / np.sqrt(np.maximum(low - off, 0.0)))},
-    "cbrt": {"slope": lambda x: np.cbrt(x) ** -2.0 / 3, "mirror": 0.0, "kink": 0.0,
+    "cbrt": {"slope": lambda x: np.cbrt(x) ** -2.0 / 3, "kink": 0.0,
              "spread": lambda low, high, off: _where_positive(
                  _nearest(low, high, off), np.power(_nearest(low, high, off), -2 / 3) / 3)},
     "absolute": {"slope": np.sign, "spread": _constant, "turn": 0.0, "kink": 0.0, "exact": True},
@@ -831,24 +803,26 @@ _CURVES: dict[str, Mapping[str, Any]] = {
     "expm1": {"slope": np.exp, "spread": _exponential},
     "log": _logarithm(), "log2": _logarithm(math.log(2)), "log10": _logarithm(math.log(10)),
     "log1p": _logarithm(shift=1.0),
-    "sinh": {"slope": np.cosh, "spread": _hyperbolic, "mirror": 0.0},
+    "sinh": {"slope": np.cosh, "spread": _hyperbolic},
     "cosh": {"slope": np.sinh, "spread": _hyperbolic, "turn": 0.0},
-    "tanh": {"slope": lambda x: np.cosh(x) ** -2.0, "spread": _tanh_spread, "mirror": 0.0},
-    "arcsin": {"slope": lambda x: 1 / np.sqrt((1 - x) * (1 + x)), "mirror": 0.0, "domain": _UNIT},
-    "arccos": {"slope": lambda x: -1 / np.sqrt((1 - x) * (1 + x)), "mirror": 0.0, "domain": _UNIT},
-    "arctan": {"slope": lambda x: 1 / (1 + x * x), "mirror": 0.0},
-    "arcsinh": {"slope": lambda x: 1 / np.hypot(1, x), "mirror": 0.0},
-    "arctanh": {"slope": lambda x: 1 / ((1 - x) * (1 + x)), "mirror": 0.0, "domain": _UNIT},
-    "expit": {"slope": lambda x: special.expit(x) * special.expit(-x), "mirror": 0.0,
+    "tanh": {"slope": lambda x: np.cosh(x) ** -2.0, "spread": _tanh_spread},
+    "arcsin": {"slope": lambda x: 1 / np.sqrt((1 - x) * (1 + x)), "domain": _UNIT},
+    "arccos": {"slope": lambda x: -1 / np.sqrt((1 - x) * (1 + x)), "domain": _UNIT},
+    "arctan": {"slope": lambda x: 1 / (1 + x * x)},
+    "arcsinh": {"slope": lambda x: 1 / np.hypot(1, x)},
+    "arctanh": {"slope": lambda x: 1 / ((1 - x) * (1 + x)), "domain": _UNIT},
+    "expit": {"slope": lambda x: special.expit(x) * special.expit(-x),
               "spread": lambda low, high, off: _tanh_spread(low / 2, high / 2, off / 2) / 4,
               "never_0": True},
-    "logit": {"slope": lambda x: 1 / (x * (1 - x)), "mirror": 0.5, "domain": (0.0, 1.0)},
-    "ndtr": {"slope": _bell, "spread": _bell_spread, "mirror": 0.0, "never_0": True},
-    "erf": {"slope": lambda x: 2 * _ROOT_2 * _bell(_ROOT_2 * x), "mirror": 0.0},
-    "erfc": {"slope": lambda x: -2 * _ROOT_2 * _bell(_ROOT_2 * x), "mirror": 0.0, "never_0": True},
+    "logit": {"slope": lambda x: 1 / (x * (1 - x)), "domain": (0.0, 1.0)},
+    "ndtr": {"slope": _bell, "spread": _bell_spread, "never_0": True},
+    "erf": {"slope": lambda x: 2 * _ROOT_2 * _bell(_ROOT_2 * x)},
+    "erfc": {"slope": lambda x: -2 * _ROOT_2 * _bell(_ROOT_2 * x), "never_0": True},
     "gammaln": {"slope": Special("psi"), "turn": _LEAST_GAMMA, **_gamma},
     "gamma": {"slope": lambda x: special.gamma(x) * special.psi(x), "turn": _LEAST_GAMMA, **_gamma},
-    "psi": {"slope": lambda x: special.polygamma(1, x), **_gamma},
+    "psi": {"slope": None, **_gamma},
+    "sin": {"slope": np.cos, "spread": _circular, "top": math.pi / 2},
+    "cos": {"slope": lambda x: -np.sin(x), "spread": _circular, "top": 0.0},
 }  # fmt: skip
 RULES.update(
     {
@@ -872,13 +846,20 @@ def _known_error(x: Enclosure) -> Any:
 
 
 def maximum(a: Enclosure, b: Enclosure) -> Enclosure:
-    """The enclosure of the larger: over averages, b + max(a - b, 0)."""
+    """The enclosure of the larger."""
     low, high = np.maximum(a.low, b.low), np.maximum(a.high, b.high)
     one, other = a.low >= b.high, b.low >= a.high
 
     def first() -> FirstOrder:
-        larger = add(b, _positive_part(subtract(a, b))).order
-        return larger.value, larger.slopes, larger.below, larger.above, 0.0
+        f, g = a.order, b.order
+        least, most = np.minimum(f.low, g.low), np.maximum(f.high, g.high)
+        return (
+            np.maximum(f.value, g.value),
+            np.where(one, f.low, np.where(other, g.low, least)),
+            np.where(one, f.high, np.where(other, g.high, most)),
+            np.maximum(f.stray, g.stray),
+            0.0,
+        )
 
     return _made(
         (a, b),
@@ -982,8 +963,6 @@ _OTHERS: dict[str, Rule] = {
     "square": lambda x: multiply(x, x),
     "hypot": lambda a, b: RULES["sqrt"](add(multiply(a, a), multiply(b, b)).at_least(0.0)),
     "logaddexp": _log_of_sum,
-    "sin": _sine(np.sin, np.cos, math.pi / 2),
-    "cos": _sine(np.cos, lambda x: -np.sin(x), 0.0),
     "tan": _tangent,
     "arctan2": _angle,
     "xlogy": _x_log_y,
@@ -1046,9 +1025,9 @@ def _by_size(compute: Kernel, operands: Sequence[Enclosure]) -> Enclosure:
 # lies in a box about the centre c; with one more for the combination w·(m - c), where w is near the
 # gradient of g, it lies in a slab of the box too, and
 #
-#     g(m) ∈ g(c) + w·(m - c) + (s - w)·(m - c) + remainder,
+#     g(m) ∈ g(c) + w·(m - c) + (S - w)·(m - c),
 #
-# s the gradient at c and the remainder of second order in the half-widths: the interval for
+# S the gradients on the box, whose widths are of first order: the interval for
 # w·(m - c) alone decides how wide the answer is, once the half-widths are small. No limit theorem
 # is in it, nor a condition on g.
 
@@ -1068,7 +1047,8 @@ def over(centre: Floats, half_widths: Floats) -> Enclosure:
     value = np.asarray(centre, np.float64)[:, np.newaxis]
     box = np.asarray(half_widths, np.float64)
     zero = np.zeros_like(value)
-    found = value, np.eye(len(box)), zero, zero, 0.0
+    flat = np.eye(len(box))
+    found = value, flat, flat, zero, 0.0
     with np.errstate(all="ignore"):
         return _over_averages(found, zero - INF, zero + INF, zero != 0, box)
 
@@ -1111,5 +1091,5 @@ def gradient(quantity: Enclosed, means: Floats) -> Floats:
     >>> gradient(lambda m: np.sqrt(m[0]) / m[1], np.array([4.0, 2.0])).round(6).tolist()
     [0.125, -0.5]
     """
-    slopes = quantity(over(means, np.zeros(len(means)))).order.slopes
-    return np.asarray(slopes.reshape(-1, len(means))[0])
+    slopes = quantity(over(means, np.zeros(len(means)))).order.slopes.reshape(-1, len(means))[0]
+    return np.where(np.isfinite(slopes), slopes, 0.0)

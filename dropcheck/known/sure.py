@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,6 +25,7 @@ from numpy.typing import NDArray
 from dropcheck.known.enclosure import RULES, Curve, Enclosure, Rule, chosen
 from dropcheck.vocabulary.hulls import EVERYWHERE, Hull, proper
 
+_RULES = RULES | {"where": chosen}
 NEVER, GENERIC, SURE = 0, 1, 2
 # How a quantity depends on the draws: in any way; as a ratio of analytic functions of draws that
 # have a density; as an analytic function of such draws, without poles at any of their values.
@@ -91,16 +93,17 @@ class Known(np.lib.mixins.NDArrayOperatorsMixin):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **more: Any) -> Any:
         if method != "__call__" or more or ufunc.__name__ not in RULES:
             return NotImplemented
-        return _function(ufunc.__name__, RULES[ufunc.__name__], inputs)
+        return _function(ufunc.__name__, inputs)
 
     def __array_function__(self, function: Any, _types: Any, inputs: Any, options: Any) -> Any:
         if function is np.where and len(inputs) == 3:
-            return _function("where", chosen, inputs)
+            return _function("where", inputs)
         return function._implementation(*inputs, **options)
 
     def by_ends(self, function: Callable[[Any], Any], rounding: float = 0.0) -> Known:
         """A monotone function, from its values at the ends of the hull."""
-        return _function("by_ends", lambda x: x.by_ends(function, rounding), [self])
+        hull = _enclosed(lambda x: x.by_ends(function, rounding), [self.hull])
+        return Row().of([self], hull)
 
     def and_also(self, other: Known) -> Known:
         """What is known of a quantity of which both are known."""
@@ -152,11 +155,6 @@ def joined(*parts: Known) -> Known:
         smooth=min(one.smooth for one in parts),
         whole=all(one.whole for one in parts),
     )
-
-
-def rough(one: Known) -> Known:
-    """The same of a quantity that depends on the draws in any way."""
-    return replace(one, smooth=ROUGH)
 
 
 # ---- what a function asks, and what its result is ------------------------------------------------
@@ -297,7 +295,6 @@ ROWS: dict[str, Row] = {
     "tan": Row(smooth=lambda x, same: min(_analytic(x, same), RATIO)),
     "logaddexp": Row(smooth=_analytic, infinities=True),
     "arctan2": Row(),
-    "by_ends": Row(),
     "xlogy": Row(_logarithm_defined),
 }
 """By the names of numpy's and scipy's ufuncs."""
@@ -305,22 +302,32 @@ TRUTH = Row(infinities=True, always_whole=True)
 """The row of comparisons and of logic."""
 
 
-def _function(name: str, rule: Rule, inputs: Sequence[Any]) -> Known:
+def _function(name: str, inputs: Sequence[Any]) -> Known:
     """What is known of a function, by the rule that encloses it and by its row."""
     x = [one if isinstance(one, Known) else of_array(np.asarray(one, np.float64)) for one in inputs]
-    boxes = [Enclosure(np.array([one.low]), np.array([one.high])) for one in x]
     same = len(x) == 2 and x[0] is x[1]
-    with np.errstate(all="ignore"):
-        found = rule(*(boxes[:1] * 2 if same else boxes))
-    hull = Hull(found.low.item(), found.high.item())
-    if isinstance(rule, Curve):
+    hull = _range(name, tuple(one.hull for one in x), same)
+    row = ROWS.get(name, TRUTH)
+    rule = _RULES[name]
+    if name not in ROWS and isinstance(rule, Curve):
         row = _row_of(rule, x[0])
-    else:
-        row = ROWS.get(name, TRUTH)
     known = row.of(x, hull, same)
     if name == "power" and x[1].low < 0:  # of whole numbers only those with exponents from 0 on are
         return replace(known, whole=False)
     return known
+
+
+@lru_cache(maxsize=4096)
+def _range(name: str, hulls: tuple[Hull, ...], same: bool) -> Hull:
+    """Where a function lies, from where its arguments lie."""
+    return _enclosed(_RULES[name], hulls, same)
+
+
+def _enclosed(rule: Rule, hulls: Sequence[Hull], same: bool = False) -> Hull:
+    boxes = [Enclosure(np.array([one.low]), np.array([one.high])) for one in hulls]
+    with np.errstate(all="ignore"):
+        found = rule(*(boxes[:1] * 2 if same else boxes))
+    return Hull(found.low.item(), found.high.item())
 
 
 def _row_of(curve: Curve, x: Known) -> Row:

@@ -36,7 +36,6 @@ Pair = Callable[..., Any] | tuple[Callable[..., Any], Callable[..., Any]]
 """Functions of the lower and of the upper tail; one alone if both tails of z are alike about 0."""
 
 MOST_POINTS = 4096  # the most values of a discrete law that are listed one by one
-NEARLY_POWER = 1e-3  # the share by which a power of the distance from an end may be off
 FEW = 64  # up to so many sets of arguments, norms are worked out for each
 MOST_SUMMED = 2**18  # the most values that are summed over
 # The probability that may be left out in each tail: no run is that long.
@@ -566,79 +565,6 @@ class Law:
         return self._each(
             arguments, lambda row: [row.rarest(listed) if self.discrete else math.nan]
         )[0]
-
-    @remembered
-    def near_ends(self, *arguments: Any) -> tuple[float, float] | None:
-        """The powers of ε with which P(|x - end| < ε) falls at both ends; None if they are unknown.
-
-        Infinite where there is no end, and where it falls faster than powers. They are rounded
-        down, as negative moments exist below them. The arguments are numbers.
-
-        >>> from dropcheck.vocabulary.laws import LAWS
-        >>> [round(power, 2) for power in LAWS["beta"].near_ends(0.5, 3.0)]
-        [0.5, 3.0]
-        """
-        if self.discrete or self.own_axes is not None or self.constant(*arguments) is not None:
-            return None
-        at_low, at_high = (self.near_end(side, arguments) for side in (1.0, -1.0))
-        return None if at_low is None or at_high is None else (at_low, at_high)
-
-    def near_end(self, side: float, arguments: Sequence[Any]) -> float | None:
-        """The power at the low end if the side is 1, at the high one if it is -1."""
-        low, high = self.support(*arguments)
-        end = low if side > 0 else high
-        if math.isinf(end):
-            return math.inf
-        with np.errstate(all="ignore"):
-            width = abs(float(self.quantile(0.5, *arguments)) - end)
-            steps = width * (
-                1e-100 ** np.arange(1.0, 4.0) if end == 0 else 2.0 ** -np.arange(16, 31, 7)
-            )
-            x = end + side * steps
-            logs = self.log_density_inside(x, *self._flat(arguments)) + 0.0 * x
-            powers = 1.0 + np.diff(logs) / np.diff(np.log(np.abs(x - end)))
-        if powers[1] > 1.2 * powers[0] > 12.0 or np.isneginf(logs[-1]):
-            return math.inf
-        if not abs(powers[1] - powers[0]) < NEARLY_POWER * powers[1]:
-            return None
-        return float(powers[1] * (1.0 - NEARLY_POWER))
-
-    @remembered
-    def mode(self, *arguments: Any) -> float:
-        """Where the density of a continuous law is greatest, if it rises to there and falls after.
-
-        NaN for another one. It is looked for between many quantiles. The arguments are numbers.
-
-        >>> from dropcheck.vocabulary.laws import LAWS
-        >>> round(LAWS["gamma"].mode(3.0, 2.0), 6), LAWS["beta"].mode(0.5, 0.5)
-        (4.0, nan)
-        """
-        if self.discrete or not self.has_quantiles or self.constant(*arguments) is not None:
-            return math.nan
-        flat = self._flat(arguments)
-
-        def logs_at(x: Array) -> Array:
-            return np.asarray(self.log_density_inside(x, *flat)) + 0.0 * x
-
-        with np.errstate(all="ignore"):
-            levels = np.concatenate([10.0 ** -np.arange(300, 2, -2.0), np.linspace(0.01, 0.5, 100)])
-            low, high = self.support(*arguments)
-            # between two ends it may rise again where nearly nothing is drawn
-            even = np.linspace(low, high, 1000)
-            at = (method(levels, *arguments) for method in (self.quantile, self.upper_quantile))
-            x = np.unique(np.concatenate([*at, even]))
-            x = x[np.isfinite(x)]
-            logs = logs_at(x)
-            top = int(np.nanargmax(logs))
-            rises = np.diff(logs) * np.where(np.arange(len(x) - 1) < top, 1.0, -1.0)
-            if (rises < -1e-9 * np.maximum(1.0, np.abs(logs[1:]))).any():
-                return math.nan
-            low, high = x[max(top - 1, 0)], x[min(top + 1, len(x) - 1)]
-            for _ in range(16):  # a finer grid about the greatest
-                x = np.linspace(low, high, 17)
-                top = int(np.nanargmax(logs_at(x)))
-                low, high = x[max(top - 1, 0)], x[min(top + 1, 16)]
-        return float(x[top])
 
     # ---- probabilities ---------------------------------------------------------------------------
 

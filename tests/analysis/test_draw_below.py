@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable
 
 import pytest
+from integrals import expectation, joint_moment, norm_of
 from lowered import expressed, lowered, lowering
 
-from dropcheck.analysis.single_draw import draw_below, expectation, joint_moment, norm_of
+from dropcheck.analysis.single_draw import draw_below
 from dropcheck.known.cells import Estimate
 from dropcheck.language.graph import Value
 

@@ -13,7 +13,6 @@ from lowered import expressed, lowered, lowering
 from dropcheck.analysis import single_draw
 from dropcheck.analysis.exact import ExactMoments, Integrand, exact_means, exact_moments
 from dropcheck.analysis.ring import Space
-from dropcheck.analysis.single_draw import SingleDraw
 from dropcheck.known.cells import Estimate
 from dropcheck.language.graph import Value
 
@@ -273,13 +272,13 @@ def test_products_too_small_for_float64_are_unknown_and_not_0(model: str, expres
 def test_functions_of_a_draw_are_integrated_so_often_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the many monomials in functions of two elements each has integrals of its own."""
     worked_out: list[object] = []
-    mean = SingleDraw.mean
+    mean = single_draw.mean_over
 
     def counted(*arguments: Any) -> Estimate:
         worked_out.append(arguments)
         return mean(*arguments)
 
-    monkeypatch.setattr(SingleDraw, "mean", counted)
+    monkeypatch.setattr(single_draw, "mean_over", counted)
     expression = "x * where(round(x) > 0.5, maximum(x, 1), x @ x)"
     value = lowered("x ~ uniform(-2, 3)[2]", expression)
     assert exact_moments([Integrand(factors=((value, power),)) for power in (1, 2)]) is None

@@ -13,7 +13,7 @@ from scipy import special, stats
 
 from dropcheck.analysis import single_draw
 from dropcheck.analysis.norms import Norms
-from dropcheck.analysis.single_draw import Found, SingleDraw, is_function_of_one_draw
+from dropcheck.analysis.single_draw import Found
 from dropcheck.known.cells import Estimate
 
 PUT = "z ~ normal(0, 1); h ~ normal(0, 0.1); ST = 100 * exp(0.2 * z - 0.02)"
@@ -60,18 +60,18 @@ def test_products_with_what_is_independent_gain_too() -> None:
 )  # fmt: skip
 def test_what_is_integrated(text: str, is_one: bool) -> None:
     scope = lowering("x ~ normal(0, 1); y ~ normal(0, 1)")
-    assert is_function_of_one_draw(expressed(scope, text)) is is_one
+    assert Norms().quantity(expressed(scope, text)).of_one_draw is is_one
 
 
 def test_no_more_integrals_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[int] = []
-    mean = SingleDraw.mean
+    mean = single_draw.mean_over
 
     def counted(*arguments: Any) -> Estimate:
         done.append(1)
         return mean(*arguments)
 
-    monkeypatch.setattr(SingleDraw, "mean", counted)
+    monkeypatch.setattr(single_draw, "mean_over", counted)
     terms = " + ".join(f"relu(x{k} - {k})" for k in range(100))
     model = "; ".join(f"x{k} ~ normal(0, 1)" for k in range(100))
     norm(lowered(model, terms), 2)
@@ -82,13 +82,13 @@ def test_equal_functions_of_draws_from_one_law_are_integrated_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     done: list[int] = []
-    mean = SingleDraw.mean
+    mean = single_draw.mean_over
 
     def counted(*arguments: Any) -> Estimate:
         done.append(1)
         return mean(*arguments)
 
-    monkeypatch.setattr(SingleDraw, "mean", counted)
+    monkeypatch.setattr(single_draw, "mean_over", counted)
     scope = lowering("; ".join(f"x{k} ~ normal(0, 1)" for k in range(30)))
     found: Found = {}
     for bounds in (Norms(found=found), Norms(found=found)):

@@ -1,4 +1,4 @@
-"""What the laws say of their moments and of the chance near 0, against scipy."""
+"""What the laws say of their moments, and of those near 0, against scipy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from lowered import expressed, lowering
 from scipy import integrate, stats
 
-from dropcheck.analysis.law_bounds import AffineDraw
+from dropcheck.analysis.law_bounds import AffineDraw, inverse_of_line
 from dropcheck.analysis.strategy import moment_order
 from dropcheck.vocabulary.laws import LAWS
 
@@ -94,23 +94,47 @@ NEAR_ZERO = [
 
 @pytest.mark.parametrize("law", NEAR_ZERO)
 @pytest.mark.parametrize(("factor", "shift"), [(1.0, 0.0), (-2.0, 0.0), (3.0, 1.5), (-1.0, 1.0)])
-def test_the_mass_near_zero_falls_with_the_power_that_a_law_states(
+def test_negative_moments_of_a_line_are_those_of_its_density(
     law: str, factor: float, shift: float
 ) -> None:
-    """P(|a x + b| < ε) by scipy's distribution functions, as ε falls by a factor of a hundred."""
+    """E|a x + b|^-r by scipy's density, in steps of the logarithm of the distance from 0."""
     name, arguments = law.rstrip(")").split("(")
-    numbers = tuple(float(one) for one in arguments.split(","))
-    found = AffineDraw(LAWS[name], numbers, factor, shift).near_zero()
-    law_of_x, zero = frozen(law), -shift / factor
-    masses = [
-        law_of_x.cdf(zero + width / abs(factor)) - law_of_x.cdf(zero - width / abs(factor))
-        for width in (1e-3, 1e-5)
-    ]
-    if not masses[0]:
-        assert found == INF
-        return
-    power = math.log(masses[0] / masses[1]) / math.log(100)
-    assert found == pytest.approx(power, abs=0.02)
+    line = AffineDraw(LAWS[name], tuple(map(float, arguments.split(","))), factor, shift)
+    low, high = line.law.support(*line.arguments)
+    zero, of_x = -shift / factor, frozen(law)
+    logs = np.arange(-120, 40, 0.01)
+    places = zero + np.exp(logs) * np.array([[-1.0], [1.0]])
+    inside = (places >= low) & (places <= high)
+    with np.errstate(all="ignore"):
+        densities = np.where(inside, of_x.pdf(np.clip(places, low, high)), 0.0)
+    if zero != 0:  # what lies nearer than its digits
+        first = int(np.searchsorted(logs, math.log(1e-6 * abs(zero))))
+        densities[:, :first] = densities[:, first, np.newaxis]
+        if zero in (low, high):
+            near, far = densities.sum(axis=0)[[first, first + 20]]
+            power = math.log(far / near) / (logs[first + 20] - logs[first]) if near else 0.0
+            densities[:, :first] *= np.exp(power * (logs[:first] - logs[first]))
+    for r in (0.2, 0.45, 0.9, 1.4, 2.2):
+        parts = np.nan_to_num(densities, posinf=0.0).sum(axis=0) * np.exp((1 - r) * logs)
+        truth = (0.01 * float(parts.sum())) ** (1 / r) / abs(factor)
+        bound = inverse_of_line(line, r)
+        exists = float(parts[:10].sum()) < 1e-3 * float(parts.sum())
+        if exists and low <= zero <= high:
+            assert bound >= truth * (1 - 1e-4)
+        if exists and low <= zero <= high and r < 0.5:
+            assert bound <= 1.5 * truth or name == "beta"  # one with a pole at either end
+        assert exists or bound == INF
+
+
+@pytest.mark.parametrize("law", NEAR_ZERO)
+def test_no_density_is_above_its_bound(law: str) -> None:
+    name, arguments = law.rstrip(")").split("(")
+    line = AffineDraw(LAWS[name], tuple(map(float, arguments.split(","))), -2.0)
+    levels = np.linspace(1e-4, 1 - 1e-4, 2001)
+    densities = frozen(law).pdf(line.law.quantile(levels, *line.arguments)) / 2
+    bound = line.greatest_density()
+    assert bound >= densities.max() * (1 - 1e-6)
+    assert bound <= 1.1 * densities.max() or name in ("beta", "gamma", "triangular")
 
 
 def test_every_continuous_law_is_tested_here() -> None:

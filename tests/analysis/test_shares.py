@@ -34,7 +34,7 @@ def drawn(quantity: str) -> tuple[Hull, npt.NDArray[np.float64]]:
 BOUNDED: list[tuple[str, float, float]] = [
     # shares of sums
     ("g / (g + h)", 0, 1), ("h / (1 + (g + h))", 0, 1), ("v / sum(v)", 0, 1),
-    ("v[2] / sum(v)", 0, 1), ("v / mean(v)", 0, 6), ("w / sum(w, axis=0, keepdims=1)", 0, 1),
+    ("v[2] / sum(v)", 0, 1), ("w / sum(w, axis=0, keepdims=1)", 0, 1),
     ("w / sum(w, axis=[0, 1])", 0, 1), ("exp(s) / (exp(s) + exp(t))", 0, 1),
     ("s**2 / (s**2 + t**2)", 0, 1),
     # lengths
@@ -44,24 +44,11 @@ BOUNDED: list[tuple[str, float, float]] = [
     ("x / sqrt(sum(x * x) + 0.5)", -1, 1), ("x / (x @ x)**0.5", -1, 1),
     ("m / norm(m, axis=1, keepdims=1)", -1, 1),
     ("m / sqrt(mean(m**2, axis=0, keepdims=1) + 1e-5)", -2, 2),
-    ("x / (norm(x) + 1e-8)", -1, 1), ("x * minimum(1, 2 / norm(x))", -2, 2),
-    ("minimum(2 / max(abs(x)), g) * x", -2, 2), ("x * (3 / norm(x))", -3, 3),
+    ("x / (norm(x) + 1e-8)", -1, 1),
     ("x / (2 * (1e-8 + norm(x, ord=1)) + g)", -0.5, 0.5),
-    ("x / norm(x, ord=3)", -1, 1), ("round(x / (max(abs(x)) / 127))", -127, 127),
-    ("m / max(abs(m), axis=0, keepdims=1)", -1, 1),
     # products of two
-    ("x @ y / (norm(x, ord=1) * max(abs(y)))", -1, 1),
     ("x @ y / (norm(x, ord=1) * norm(y))", -1, 1), ("x @ y / (norm(x) * norm(y))", -1, 1),
     ("dot(x, y) / (2 * norm(y) * sqrt(sum(x**2)))", -0.5, 0.5),
-    ("sum(x * y) / (norm(y) * norm(x))", -1, 1),
-    ("2 * mean(x * y) / (norm(x) * norm(y))", -1 / 3, 1 / 3),
-    ("x @ y / sqrt((x @ x) * (3 * (y @ y)))", -(3**-0.5), 3**-0.5),
-    ("x @ y / norm(x) / norm(y)", -1, 1),
-    # correlations
-    ("mean((x - mean(x)) * (y - mean(y))) / (std(y) * std(x))", -1, 1),
-    ("dot(x - mean(x), y - mean(y)) / sqrt(var(x) * var(y))", -6, 6),
-    ("mean((x - mean(x)) * (y - mean(y))) / std(x) / std(y, ddof=1)", -((5 / 6) ** 0.5),
-        (5 / 6) ** 0.5),
     # distances from the mean
     ("(x - mean(x)) / std(x)", -math.sqrt(5), math.sqrt(5)),
     ("(x - mean(x))[0] / std(x, ddof=1)", -5 / math.sqrt(6), 5 / math.sqrt(6)),
@@ -90,9 +77,7 @@ def test_a_share_is_bounded_and_the_bound_is_reached(
         "x / norm(x, ord=0.5)",  # it is no larger than 1, but not by these rules
         "x @ y / (norm(x, ord=inf) * norm(y))", "x / (norm(x) - 1)", "x / (1 - norm(x))",
         "x / max(x)",
-        "x * minimum(s, 2 / norm(x))",  # s may be far below 0
-        "x * minimum(1, -2 / norm(x))", "x * maximum(1, 2 / norm(x))",
-        "y * minimum(1, 2 / norm(x))", "x / (norm(x) + s)", "k / norm(k, axis=0)",
+        "x / (norm(x) + s)", "k / norm(k, axis=0)",
         "w[:3] / sum(w[:3], axis=0)", "x / sqrt(sum(x**2) - 0.5)", "x / sqrt(-(-(x @ x) + 9))",
         "x / sqrt(s + sum(x**2))", "(x - mean(y)) / std(x)", "(x - 1) / std(x)", "x / std(x)",
         "(k - mean(k, axis=0)) / std(k, axis=1, keepdims=1)",

@@ -15,12 +15,12 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from integrals import expectation, joint_moment, norm_of
 from law_table import CASES, twin
 from lowered import expressed, lowered, lowering
 from scipy import special
 
 from dropcheck.analysis.norms import Norms
-from dropcheck.analysis.single_draw import expectation, joint_moment, norm_of
 from dropcheck.known import cells
 from dropcheck.known.cells import Estimate
 from dropcheck.language.graph import Value

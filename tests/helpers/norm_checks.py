@@ -94,20 +94,15 @@ def _wrong_of_defined(known: Norms, value: Value, array: Array, chances: Array) 
     quantity = known.quantity(value)
     if not quantity.mean.low - 1e-9 <= means.min() <= means.max() <= quantity.mean.high + 1e-9:
         yield "mean"
-    yield from _dependent(quantity, array.reshape(*value.shape, -1), chances)
+    if quantity.apart:
+        yield from _dependent(array.reshape(-1, array.shape[-1]), chances)
 
 
-def _dependent(quantity: Quantity, array: Array, chances: Array) -> Iterator[str]:
-    """Axes whose slices are not independent."""
-    draws = np.random.default_rng(0)
-    for axis in quantity.apart:
-        slices = np.moveaxis(array, axis, 0).reshape(array.shape[axis], -1, array.shape[-1])
-        waves = [
-            np.sin(np.einsum("iek,e->ik", slices, draws.normal(size=slices.shape[1])) + shift)
-            for shift in (0.3, 1.1)
-        ]
-        for i, j in combinations(range(len(slices)), 2):
-            first, second = waves[0][i], waves[1][j]
-            joint = (first * second) @ chances
-            if abs(joint - (first @ chances) * (second @ chances)) > 1e-9:
-                yield f"apart {axis}"
+def _dependent(elements: Array, chances: Array) -> Iterator[str]:
+    """Whether two elements, [elements, outcomes], are not independent."""
+    waves = [np.sin(elements + shift) for shift in (0.3, 1.1)]
+    for i, j in combinations(range(len(elements)), 2):
+        first, second = waves[0][i], waves[1][j]
+        joint = (first * second) @ chances
+        if abs(joint - (first @ chances) * (second @ chances)) > 1e-9:
+            yield "apart"

@@ -10,7 +10,7 @@ import pytest
 from trials import OPEN, REFUTED, VERIFIED, N, entry, judged, registry_of, tried
 
 from dropcheck.analysis import exact as analysis
-from dropcheck.analysis import letters
+from dropcheck.analysis import single_draw
 from dropcheck.analysis.rewriting import with_fewer_draws
 from dropcheck.errors import InternalError
 from dropcheck.judging import case as cases
@@ -192,7 +192,7 @@ def test_a_counterexample_of_what_is_certain_by_the_model(monkeypatch: pytest.Mo
         # the ring: means of polynomials
         (analysis, "value_of", "x ~ exponential(1)[3]", "E(sum(x) ** 2) == 12"),
         # a letter: a function of one draw, by integration
-        (letters, "joint_moment", "x, w ~ normal(0, 1)", "E(exp(x) * (1 + w)) == exp(1/2)"),
+        (single_draw, "mean_over", "x, w ~ normal(0, 1)", "E(exp(x) * (1 + w)) == exp(1/2)"),
         # all outcomes
         (analysis, "_summed", "x ~ bernoulli(0.3)[3]", "E(max(x)) == 1 - 0.7**3"),
     ],

@@ -117,11 +117,3 @@ def test_no_logarithm_is_larger_than_its_bound(law: str, expression: str) -> Non
 
         bound = known.ask(value, log_size)
         assert np.mean(np.abs(found) ** p) ** (1 / p) <= bound < 200
-
-
-@pytest.mark.parametrize("argument", ["gamma(0.5, 1)", "gamma(5, 2)", "uniform(1, 2)"])
-def test_the_log_of_gamma_is_bounded(argument: str) -> None:
-    value = expressed(lowering(f"x ~ {argument}"), "lgamma(x)")
-    _, (found,) = drawn(f"x ~ {argument}", "lgamma(x)")
-    bound = Norms(integrate=False).norm(value, 1.0)
-    assert np.mean(np.abs(found)) <= bound < 200

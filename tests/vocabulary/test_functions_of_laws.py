@@ -125,25 +125,6 @@ def test_no_value_leaves_the_hull(function: str, name: str, arguments: tuple[Any
         assert at.max() <= found.high + give
 
 
-@pytest.mark.parametrize(("name", "arguments"), CONTINUOUS)
-def test_the_mode_is_where_the_density_is_greatest(name: str, arguments: tuple[Any, ...]) -> None:
-    law = LAWS[name]
-    mode = law.mode(*arguments)
-    x = np.linspace(-3.1, 3.1, 4001)
-    if name != "von_mises":
-        x = law.quantile(np.linspace(1e-6, 1 - 1e-6, 4001), *arguments)
-    density = law.log_density(as_arrays(arguments), x)
-    if math.isnan(mode):
-        falls_first = np.diff(density[:100]).mean() < 0 < np.diff(density[-100:]).mean()
-        assert falls_first or name == "von_mises"
-        return
-    (top,) = law.log_density(as_arrays(arguments), np.array([mode]))
-    assert density.max() <= top + 1e-9
-    rises = np.diff(density)
-    assert (rises[x[1:] <= mode] >= -1e-9).all()
-    assert (rises[x[:-1] >= mode] <= 1e-9).all()
-
-
 def test_a_density_is_bounded_by_its_formula() -> None:
     scope = lowering("x ~ cauchy(0, 1); s ~ gamma(2, 1)")
     assert support(expressed(scope, "density(normal(3, 2), x)")).high == pytest.approx(

@@ -74,9 +74,6 @@ def test_a_tail_that_falls_as_a_power_falls_as_its_power() -> None:
         2,
         1,
     ]
-    low, high = ranked(LAWS["gamma"], 2, 5).near_ends(0.5, 1.0) or (math.nan, math.nan)
-    assert 1.49 < low <= 1.5
-    assert high == math.inf
 
 
 @pytest.mark.parametrize(

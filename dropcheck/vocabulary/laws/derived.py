@@ -97,12 +97,6 @@ class Ranked(Law):
         """All draws and a search for the one of the rank, or a quantile."""
         return math.prod(shape) * min(_costs(self.whole, self.count))
 
-    def near_end(self, side: float, arguments: Sequence[Any]) -> float | None:
-        """The same of the chances near the ends."""
-        power = self.rank + 1 if side > 0 else self.count - self.rank
-        of_one = self.whole.near_end(side, arguments)
-        return None if of_one is None else power * of_one
-
 
 @cache
 def ranked(law: Law, rank: int, count: int) -> Ranked:
