@@ -803,7 +803,7 @@ def _check_file(name: str) -> CheckedFile:
         cases=registry.case_count,
         coverage=registry.coverage,
         errors=in_file_order(checked.problems),
-        notes=in_file_order((*checked.notes, *checked.asides, *reserved)),
+        notes=in_file_order((*checked.notes, *reserved)),
     )
 
 

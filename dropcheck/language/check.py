@@ -27,7 +27,6 @@ from dropcheck.language.compile import (
     parse_claim,
 )
 from dropcheck.language.hints import LONGEST_SHOWN, slip_of
-from dropcheck.language.lowering.statements import note_on_within
 from dropcheck.language.parser import model_lines, parse_expression
 from dropcheck.language.syntax import (
     expressions_of,
@@ -40,13 +39,11 @@ from dropcheck.language.syntax import (
 class Checked:
     """What a check found: errors, and notes, which do not stop a run.
 
-    `asides` are notes for who asks for the check alone. `unfit` holds the keys of cases that the
-    number format rules out; a note says so.
+    `unfit` holds the keys of cases that the number format rules out; a note says so.
     """
 
     problems: tuple[Problem, ...] = ()
     notes: tuple[Problem, ...] = ()
-    asides: tuple[Problem, ...] = ()
     unfit: frozenset[str] = frozenset()
 
 
@@ -86,7 +83,6 @@ def check_cases(
     return Checked(
         problems=at_most(dict.fromkeys(problem for part in parts for problem in part.problems)),
         notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
-        asides=tuple(note for part in parts for note in part.asides),
         unfit=frozenset().union(*(part.unfit for part in parts)),
     )
 
@@ -177,13 +173,12 @@ def _of_values(problems: Sequence[Problem], overrides: Mapping[str, str]) -> tup
 def _check_claim(claim: Claim, cases: Sequence[Case], graphs: CaseGraphs) -> Checked:
     """Check some cases of one claim. A problem that only some cases have says which."""
     try:
-        statement = graphs.parsed(claim).statement
+        graphs.parsed(claim)
     except DropcheckError:
         return Checked(problems=tuple(_beside_unread(claim, cases[0])))
     cases_by_problem: dict[Problem, list[Case]] = {}
     notes: dict[Problem, None] = {}
     unfit: set[str] = set()
-    aside: Problem | None = None
     for case in cases:
         try:
             lowered = graphs.lowered(case)
@@ -202,14 +197,11 @@ def _check_claim(claim: Claim, cases: Sequence[Case], graphs: CaseGraphs) -> Che
                 break
         else:
             notes.update(dict.fromkeys(lowered.notes))
-            if case is cases[0]:
-                aside = note_on_within(claim, statement, lowered.operands)
     return Checked(
         problems=tuple(
             _named(problem, claim, where, len(cases)) for problem, where in cases_by_problem.items()
         ),
         notes=tuple(notes),
-        asides=() if aside is None else (aside,),
         unfit=frozenset(unfit),
     )
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import lru_cache
 from operator import attrgetter
 from typing import TypeVar
 
@@ -63,9 +64,6 @@ class ParsedClaim:
     beside: tuple[Statement | None, ...] = ()
     problems: tuple[Problem, ...] = ()  # of the texts that cannot be parsed
     unsure: frozenset[str] = frozenset()  # words of lines of the model that cannot be parsed
-    # parsed on first use: each parameter's name, and each parameter value that is a law
-    _names: dict[str, Name] = field(default_factory=dict, repr=False, compare=False)
-    _laws: dict[tuple[str, str], Call] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def stated(self) -> tuple[Stated, ...]:
@@ -93,11 +91,8 @@ class ParsedClaim:
 
     def parameter(self, name: str) -> Name:
         """A parameter's name, at its place in the file."""
-        if name not in self._names:
-            here = self.claim.parameter_locations.get(name, self.claim.location)
-            at = Position(SourceText.placed(name, (0, here)), 0, 0)
-            self._names[name] = Name(at, name)
-        return self._names[name]
+        source = SourceText.placed(name, (0, self._place(name)))
+        return Name(Position(source, 0, 0), name)
 
     def law(self, name: str, text: str) -> Call:
         """The law that is the value of a parameter.
@@ -105,10 +100,10 @@ class ParsedClaim:
         Raises:
             DropcheckError: the text is not a law; the error is at the parameter's place.
         """
-        if (name, text) not in self._laws:
-            here = self.claim.parameter_locations.get(name, self.claim.location)
-            self._laws[name, text] = parse_law(text, here)
-        return self._laws[name, text]
+        return parse_law(text, self._place(name))
+
+    def _place(self, name: str) -> Location:
+        return self.claim.parameter_locations.get(name, self.claim.location)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +180,7 @@ def parse_claim(claim: Claim, *, whole: bool = True) -> ParsedClaim:
     )
 
 
+@lru_cache(4096)
 def parse_law(text: str, at: Location) -> Call:
     """Parse a law that is given as a parameter's value.
 
@@ -423,7 +419,7 @@ class CaseGraphs:
         if known is None or _TEXTS(known.claim) != _TEXTS(claim):
             known = parse_claim(claim)
         elif known.claim is not claim:  # the same texts, with other values for its parameters
-            known = dataclasses.replace(known, claim=claim, _names={}, _laws={})
+            known = dataclasses.replace(known, claim=claim)
         self._parsed[claim.id] = known
         return known
 

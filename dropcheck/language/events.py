@@ -157,36 +157,38 @@ def _meets_a_point(event: Value) -> bool:
 
 
 def has_no_atoms(value: Value) -> bool:
-    """Whether a value has no atoms; False if that is not seen."""
-    known: dict[int, bool] = {}
-    for one in in_order([value], lambda v: v.inputs if v.kind == Kind.COMPUTED else ()):
-        known[id(one)] = _has_no_atoms(one, [known.get(id(v), False) for v in one.inputs])
-    return known[id(value)]
+    """Whether a value has no atoms; False if that is not seen.
 
-
-def _has_no_atoms(value: Value, below: Sequence[bool]) -> bool:
-    """The same, from whether its inputs have none."""
-    if value.kind == Kind.DRAW:
-        return _continuous_draw(value)
-    if value.kind != Kind.COMPUTED or not value.random or value.call is not None:
-        return False
-    function, inputs = value.function, value.inputs
-    if function in (ADD, SUBTRACT, MULTIPLY, DIVIDE):
-        if not inputs[0].sources.isdisjoint(inputs[1].sources):
-            return False
-        if function in (ADD, SUBTRACT):
-            return any(below)
-        pairs = zip(inputs, below, strict=True)
-        return all(
-            apart if one.random else one.constant is not None and np.all(number(one.constant) != 0)
-            for one, apart in pairs
+    It has none if it is a continuous draw, strict in what has none, or a sum with such a part that
+    is independent of the rest.
+    """
+    stack = [value]
+    while stack:
+        one = stack.pop()
+        if one.kind == Kind.DRAW and _continuous_draw(one):
+            return True
+        if one.kind != Kind.COMPUTED:
+            continue
+        function, first = one.function, one.inputs[0]
+        random = [below for below in one.inputs if below.random]
+        apart = random[0].sources.isdisjoint(random[-1].sources) if random[1:] else bool(random)
+        by_fixed = (
+            apart
+            and not random[1:]
+            and all(np.all(number(below.constant) != 0) for below in one.inputs if not below.random)
         )
-    if function in (SUM, MEAN):
-        return inputs[0].kind == Kind.DRAW and math.prod(inputs[0].shape) > 0 and below[0]
-    one_draw = len(inputs) == 1 and function.name in _STRICT
-    moved = function.rearranges or function.view or (function.picks and not inputs[1:])
-    to_a_power = function is POWER and inputs[1].known not in (None, 0.0)
-    return (one_draw or moved or function is NEGATIVE or to_a_power) and below[0]
+        if (
+            (function in (ADD, SUBTRACT) and apart)
+            or (function in (MULTIPLY, DIVIDE) and by_fixed)
+            or (function is POWER and by_fixed and first.random)
+            or (function in (SUM, MEAN) and first.kind == Kind.DRAW and math.prod(first.shape) > 0)
+            or (function is NEGATIVE or function.name in _STRICT)
+            or function.rearranges
+            or function.view
+            or (function.picks and not one.inputs[1:])
+        ):
+            stack += random
+    return False
 
 
 def _continuous_draw(value: Value) -> bool:

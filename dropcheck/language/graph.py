@@ -417,11 +417,10 @@ def memory_text(size: float) -> str:
     """
     if size == float("inf"):
         return "more than any machine has"
-    for unit in ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB"):
-        if size < 1024:
-            return f"{size:.3g} {unit}" if size != round(size, 1) else f"{size:.4g} {unit}"
-        size /= 1024
-    return f"{size:.2g} EiB"
+    power = next(one for one in range(7) if size < 1024.0 ** (one + 1) or one == 6)
+    number = size / 1024**power
+    unit = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")[power]
+    return f"{number:.4g} {unit}" if number == round(number, 1) else f"{number:.3g} {unit}"
 
 
 def time_text(nanoseconds: float) -> str:

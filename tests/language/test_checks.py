@@ -103,31 +103,6 @@ def test_conditions_that_hold(requires: object) -> None:
 # -- tolerance -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("claim", "more", "noted"),
-    [
-        ("E(x) == 2", {"within": 0.1}, True),
-        ("E(x) == 2", {"within": 0.05}, False),
-        ("E(x) == 0", {"within": 0.05}, True),
-        ("E(x) == 0", {"within": 0.01}, False),
-        ("P(x > 9) == 0", {"within": 0.05}, False),
-        ("E(x) < 2", {"within": 0.5}, False),
-        ("E(x) == E(x**2)", {"within": 0.5}, False),
-        ("E(x) == 2", {"within": 0.1, "tolerance": {"absolute": 0.1}}, False),
-        ("E(x) == 2", {"resolution": 0.1}, False),
-    ],
-)
-def test_a_resolution_that_may_be_meant_as_a_tolerance_is_noted(
-    claim: str, more: dict[str, object], noted: bool
-) -> None:
-    claims = registry(claim, "x ~ normal(2, 1)", **more)
-    assert check_registry(claims).notes == ()  # they are for `check`, and no warnings of a run
-    notes = [note.hint for note in check_registry(claims).asides]
-    assert len(notes) == noted
-    assert all("write 'tolerance: {absolute: " in str(note) for note in notes)
-    assert problems(claim, NORMAL) == ()
-
-
 # -- laws as parameters ----------------------------------------------------------------------------
 
 

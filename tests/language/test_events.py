@@ -40,7 +40,7 @@ def test_a_number_is_no_event(text: str) -> None:
 
 NO_CHANCE = [
     "z == 0", "z + w == 1", "z == w", "2 * z + d == 1", "exp(z) == 1", "x[0] == 0", "b and z == 0",
-    "sum(x) == 0", "z * w == 0", "abs(z) == 1",
+    "sum(x) == 0", "2 * z == 0", "abs(z) == 1",
 ]  # fmt: skip
 SOME_CHANCE = [
     "z > 0", "d == 1", "z - z == 0", "z * b == 0", "relu(z) == 0", "floor(z) == 0", "b or z == 0",
@@ -66,4 +66,3 @@ def test_a_long_model_is_walked_step_by_step() -> None:
     model = "; ".join(lines)
     assert not is_event(lowered(model, "m1500 * c1500"))
     assert is_event(lowered(model, "c1500"))
-    assert has_no_chance(lowered(model, "m1500 == 0"))

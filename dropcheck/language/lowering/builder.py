@@ -22,7 +22,6 @@ from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.function import Array, Function
 from dropcheck.vocabulary.functions import FUNCTIONS
-from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, POWER, SUBTRACT
 from dropcheck.vocabulary.functions.number_formats import EPSILONS, ROUNDED, SMALLEST_NORMAL
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws import LAWS
@@ -30,11 +29,6 @@ from dropcheck.vocabulary.operators import OPERATORS
 from dropcheck.vocabulary.shapes import Shape, ShapeError
 
 VALUE_SIZE = 400  # bytes of a value that is one number, as measured
-# The neutral right operand of each function, and the left one too if the function commutes.
-_NEUTRAL = {
-    **dict.fromkeys((ADD.name, SUBTRACT.name), 0.0),
-    **dict.fromkeys((MULTIPLY.name, DIVIDE.name, POWER.name), 1.0),
-}
 
 
 class Skipped(Exception):  # noqa: N818 - not an error of its own
@@ -128,8 +122,6 @@ class GraphBuilder:
         """
         key = (graph.Kind.COMPUTED, function.name, tuple(map(id, values)), options, shape)
         known = self._known.get(key)
-        if known is None and function.name in _NEUTRAL:
-            known = self._itself(function, values, shape)
         if known is not None:
             return known
         random = any(value.random for value in values)
@@ -166,19 +158,6 @@ class GraphBuilder:
             suspect=suspect,
         )
         return computed
-
-    def _itself(
-        self, function: Function, values: tuple[graph.Value, ...], shape: Shape
-    ) -> graph.Value | None:
-        """The operand itself where the other one is neutral: `s * x - m` is x if s = 1, m = 0."""
-        for kept, one in (values, values[::-1])[: 1 + function.commutes]:
-            if one.constant is None or one.shape != () or one.suspect is not None:
-                continue
-            if not kept.random or kept.truth or kept.shape != shape:
-                continue
-            if one.known == _NEUTRAL[function.name]:
-                return kept
-        return None
 
     def make(self, **fields: Any) -> graph.Value:
         """The value with these fields; an equal one that exists already is reused."""

@@ -109,24 +109,19 @@ def define_line(context: Context, line: ModelLine) -> None:
 
 def _refuse_recurrence(context: Context, line: ModelLine) -> None:
     """Refuse a line, outside of loops, that uses the name it defines, as a recurrence does."""
-    if context.steps:
+    name, scope = line.names[0], context.scope
+    if context.steps or name.name not in syntax.names_in(line.right):
         return
-    name = line.names[0]
-    for node in syntax.walk(line.right):
-        if isinstance(node, syntax.Name) and node.name == name.name:
-            if context.scope.is_parameter(name.name):
-                return
-            if context.scope.constant(name.name) is not None:
-                return
-            defined = name.name in context.scope
-            first = "" if defined else f"{name.name} = 0, and below it "
-            raise name.at.error(
-                f"{name.name!r} is already defined by a line above"
-                if defined
-                else f"{name.name!r} is defined by itself",
-                f"a recurrence is a loop: {first}for t in range(T): with this line indented "
-                "below; otherwise choose another name",
-            )
+    if scope.is_parameter(name.name) or scope.constant(name.name) is not None:
+        return
+    message, first = f"{name.name!r} is defined by itself", f"{name.name} = 0, and below it "
+    if name.name in scope:
+        message, first = f"{name.name!r} is already defined by a line above", ""
+    raise name.at.error(
+        message,
+        f"a recurrence is a loop: {first}for t in range(T): with this line indented below; "
+        "otherwise choose another name",
+    )
 
 
 def lower(context: Context, node: Node) -> Value:

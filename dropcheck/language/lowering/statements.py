@@ -199,39 +199,29 @@ def _axes(
     context: Context, node: Node, shape: Sequence[int], names: Sequence[str]
 ) -> tuple[int, ...]:
     """The axes listed by `over`, by number or by name."""
-    written = node.items if isinstance(node, ArrayLiteral) else (node,)
     listed: list[object] = []
-    for item in written:
+    for item in node.items if isinstance(node, ArrayLiteral) else (node,):
         if isinstance(item, Name) and item.name in names:
             listed.append(float(names.index(item.name)))
             continue
-        value = context.lower_fixed(item, "axes must be fixed", f"write {OVER_KEY}=[0]")
-        known = value.known
+        known = context.lower_fixed(item, "axes must be fixed", f"write {OVER_KEY}=[0]").known
         listed += known if isinstance(known, tuple) else (known,)
-    axes: list[int] = []
-    for one in listed:
-        if not isinstance(one, float) or one != int(one) or not -len(shape) <= one < len(shape):
-            named = [name for name in names if name]
-            beside = f", and by name {', '.join(named)}" if named else ""
-            known_axes = f"its axes are {list(range(len(shape)))}{beside}"
-            raise node.at.error(
-                f"{OVER_KEY!r} names axes of a quantity of shape {list(shape)}",
-                known_axes if shape else "a number has none",
-            )
-        axes.append(int(one) % len(shape))
-    if math.prod(shape[axis] for axis in set(axes)) < 2:
+    known_axes = range(-len(shape), len(shape))
+    axes = {axis % len(shape) for axis in known_axes if axis in listed}
+    if not all(one in known_axes for one in listed):
+        beside = ", and by name ".join(["", ", ".join(filter(None, names))]) if any(names) else ""
+        raise node.at.error(
+            f"{OVER_KEY!r} names axes of a quantity of shape {list(shape)}",
+            f"its axes are {list(range(len(shape)))}{beside}" if shape else "a number has none",
+        )
+    if math.prod(shape[axis] for axis in axes) < 2:
         raise node.at.error(f"along these axes a quantity of shape {list(shape)} has one entry")
-    return tuple(sorted(set(axes)))
+    return tuple(sorted(axes))
 
 
 # ---- statement checks ----------------------------------------------------------------------------
 #
-# Checks of a statement whose sides are values: its range, its tolerance and its resolution.
-
-
-# An absolute resolution of at least this share of the claimed number (or at least this, if 0 is
-# claimed) may have been meant as a tolerance.
-COARSE = 0.05
+# Checks of a statement whose sides are values: its range and its tolerance.
 
 
 def check_range(statement: Statement, operands: Sequence[Value]) -> None:
@@ -267,25 +257,6 @@ def check_tolerance(claim: Claim, statement: Statement, operands: Sequence[Value
             f"'tolerance: {size}' is a share of this side, which is 0: it allows nothing",
             f"write 'tolerance: {{absolute: {size}}}' for a number",
         )
-
-
-def note_on_within(claim: Claim, statement: Statement, operands: Sequence[Value]) -> Problem | None:
-    """The note on what `within` means, if a tolerance may have been meant."""
-    if claim.within is None or claim.tolerance is not None or statement.operators != ("==",):
-        return None
-    fixed = [value.known for value in operands if not value.estimated]
-    certain = any(value.kind is Kind.OPERATOR and value.operator.probability for value in operands)
-    if len(fixed) != 1 or not isinstance(fixed[0], float) or (certain and fixed[0] in (0.0, 1.0)):
-        return None  # for a certainty, `within` says how rare exceptions may be
-    if claim.within < COARSE * (abs(fixed[0]) or 1.0):
-        return None
-    within = format_value(claim.within)
-    return Problem(
-        f"'within: {within}' of {claim.id} is how closely both sides are compared: the claim stays "
-        "that they are equal, and a smaller difference may refute it",
-        statement.at.location,
-        f"if the claim itself allows for {within}, write 'tolerance: {{absolute: {within}}}'",
-    )
 
 
 # ---- statement sides -----------------------------------------------------------------------------
