@@ -22,6 +22,7 @@ from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.function import Array, Function
 from dropcheck.vocabulary.functions import FUNCTIONS
+from dropcheck.vocabulary.functions.arrays import ELEMENTS, RESHAPE, SUBSCRIPT
 from dropcheck.vocabulary.functions.number_formats import EPSILONS, ROUNDED, SMALLEST_NORMAL
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws import LAWS
@@ -106,6 +107,31 @@ class GraphBuilder:
         """A function whose shape follows from `rule` in place of the function's own rule."""
         shape = shape_at(at, "", rule, *(value.shape for value in values))
         return self.operation(function, values, shape, at, options)
+
+    def indexed(
+        self, value: graph.Value, index: tuple[shapes.Index, ...], at: Position
+    ) -> graph.Value:
+        """`value[index]`, with whole numbers, slices and None."""
+        if all(entry == slice(None) for entry in index):
+            return value
+        shape = shape_at(at, "", shapes.subscript, value.shape, index)
+        options = (("index", graph.hashable(index)),)
+        return self.operation(SUBSCRIPT, (value,), shape, at, options)
+
+    def reshaped(self, value: graph.Value, shape: Shape, at: Position) -> graph.Value:
+        """The same elements in another shape."""
+        if value.shape == shape:
+            return value
+        options = (("shape", tuple(map(float, shape))),)
+        return self.operation(RESHAPE, (value,), shape, at, options)
+
+    def picked(
+        self, value: graph.Value, axis: int, places: tuple[int, ...], at: Position
+    ) -> graph.Value:
+        """The elements at some places along an axis."""
+        shape = (*value.shape[:axis], len(places), *value.shape[axis + 1 :])
+        options = (("axis", float(axis)), ("places", places))
+        return self.operation(ELEMENTS, (value,), shape, at, options)
 
     def operation(
         self,

@@ -38,7 +38,7 @@ from dropcheck.language.syntax import Call, Name, Node, Position, bind, unknown_
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.function import EVERY_AXIS, TRAIN, Function, Parameter, slot_and_mode
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
-from dropcheck.vocabulary.functions.arrays import ELEMENTS, RESHAPE, SUBSCRIPT, TAKE
+from dropcheck.vocabulary.functions.arrays import TAKE
 from dropcheck.vocabulary.functions.elementwise import EXP, MULTIPLY, ROUND
 from dropcheck.vocabulary.functions.linear_algebra import DOT
 from dropcheck.vocabulary.functions.number_formats import ROUNDED
@@ -361,7 +361,7 @@ def _pairs(context: Context, node: Call, x: Value, *given: Value) -> tuple[Value
         )
     if any(one.shape for one in given):
         raise node.at.error("the condition of a matrix of pairs is one truth a draw", written)
-    rows = _basic(context, x, (slice(None), None), node.at)
+    rows = context.graph.indexed(x, (slice(None), None), node.at)
     return rows, x, *given
 
 
@@ -489,51 +489,28 @@ def subscript(context: Context, base: Node, index: tuple[Node, ...], at: Positio
     chosen: tuple[int, int, tuple[int, ...], Shape] | None = None
     for entry, axes, shape in _entries(context, value.shape, index, at):
         if isinstance(entry, np.ndarray):
-            chosen = (
-                sum(not isinstance(one, int) for one in plain),
-                axes,
-                tuple(entry.tolist()),
-                shape,
-            )
+            axis = sum(not isinstance(one, int) for one in plain)
+            chosen = axis, axes, tuple(entry.tolist()), shape
             plain += [slice(None)] * axes
         else:
             plain.append(entry)
-    value = _basic(context, value, tuple(plain), at)
+    left = tuple(plain)
+    while left and isinstance(left[0], int) and id(value) in context.collected:
+        if not -len(value.inputs) <= left[0] < len(value.inputs):
+            break  # reported below
+        value, left = value.inputs[left[0]], left[1:]  # the value of one step of a loop
+    value = context.graph.indexed(value, left, at)
     if chosen is None:
         return value
-    axis, axes, picked, own = chosen
+    axis, axes, places, own = chosen
     first, last = value.shape[:axis], value.shape[axis + axes :]
-    joined = _reshaped(
-        context, value, (*first, math.prod(value.shape[axis : axis + axes]), *last), at
-    )
-    options = (("axis", float(axis)), ("places", picked))
-    elements = context.graph.operation(
-        ELEMENTS, (joined,), (*first, len(picked), *last), at, options
-    )
-    return _reshaped(context, elements, (*first, *own, *last), at)
+    count = math.prod(value.shape[axis : axis + axes])
+    joined = context.graph.reshaped(value, (*first, count, *last), at)
+    elements = context.graph.picked(joined, axis, places, at)
+    return context.graph.reshaped(elements, (*first, *own, *last), at)
 
 
 _WITHOUT_VALUE = (syntax.NewAxis, syntax.Rest, syntax.Slice)
-
-
-def _basic(context: Context, value: Value, index: tuple[Index, ...], at: Position) -> Value:
-    while index and isinstance(index[0], int) and id(value) in context.collected:
-        if not -len(value.inputs) <= index[0] < len(value.inputs):
-            break  # reported below
-        value, index = value.inputs[index[0]], index[1:]  # the value of one step of a loop
-    if all(entry == slice(None) for entry in index):
-        return value
-    options = (("index", hashable(index)),)
-    return context.graph.shaped(
-        SUBSCRIPT, (value,), lambda shape: shapes.subscript(shape, index), at, options
-    )
-
-
-def _reshaped(context: Context, value: Value, shape: Shape, at: Position) -> Value:
-    if value.shape == shape:
-        return value
-    options = (("shape", tuple(float(length) for length in shape)),)
-    return context.graph.operation(RESHAPE, (value,), shape, at, options)
 
 
 def _entries(

@@ -8,20 +8,17 @@ these are alike. An entry of a side is then found by the entries of what it is m
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from dropcheck.errors import DropcheckError
 from dropcheck.language.alike import Integers, entries_alike
-from dropcheck.language.graph import Kind, Value, calls_below, hashable, kernel_of
+from dropcheck.language.graph import Kind, Value, calls_below, kernel_of
 from dropcheck.language.lowering.builder import Context
 from dropcheck.language.syntax import Position
-from dropcheck.vocabulary import shapes
-from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions import FUNCTIONS
-from dropcheck.vocabulary.functions.arrays import ARRAY, ELEMENTS, RESHAPE, SUBSCRIPT
+from dropcheck.vocabulary.functions.arrays import ARRAY
 from dropcheck.vocabulary.functions.elementwise import MULTIPLY
 from dropcheck.vocabulary.functions.reductions import SUM
 from dropcheck.vocabulary.shapes import Shape
@@ -44,27 +41,16 @@ def part_of(context: Context, value: Value, part: Part, shape: Shape) -> Value:
     if isinstance(part, np.ndarray):
         own = np.broadcast_to(np.arange(math.prod(value.shape)).reshape(value.shape), shape)
         places = tuple(int(one) for one in own.ravel()[part])
-        count = math.prod(value.shape)
-        flat = _moved(context, RESHAPE, value, (count,), {"shape": (-1.0,)})
-        return _moved(context, ELEMENTS, flat, (len(places),), {"axis": 0.0, "places": places})
+        flat = context.graph.reshaped(value, (math.prod(value.shape),), value.at)
+        return context.graph.picked(flat, 0, places, value.at)
     last = part[len(part) - len(value.shape) :]
     index = tuple(
         0 if n == 1 and isinstance(at, int) else at for at, n in zip(last, value.shape, strict=True)
     )
-    if all(at == slice(None) for at in index):
-        return value
     entry = tuple(at for at in index if isinstance(at, int))
     if len(entry) == len(index):
         return entry_of(context, value, entry)
-    chosen = shapes.subscript(value.shape, index)
-    return _moved(context, SUBSCRIPT, value, chosen, {"index": index})
-
-
-def _moved(
-    context: Context, function: Function, value: Value, shape: Shape, options: Mapping[str, Any]
-) -> Value:
-    given = tuple(sorted((name, hashable(option)) for name, option in options.items()))
-    return context.graph.operation(function, (value,), shape, value.at, given)
+    return context.graph.indexed(value, index, value.at)
 
 
 def entry_of(context: Context, value: Value, index: EntryIndex) -> Value:
@@ -83,7 +69,7 @@ def entry_of(context: Context, value: Value, index: EntryIndex) -> Value:
                 entry_of(context, one, place_in(index, one.shape)) for one in value.inputs
             )
             return context.graph.operation(value.function, parts, (), value.at, value.options)
-    return _moved(context, SUBSCRIPT, value, (), {"index": index})
+    return context.graph.indexed(value, index, value.at)
 
 
 def place_in(index: EntryIndex, shape: Shape) -> EntryIndex:
@@ -107,21 +93,15 @@ def _origin(context: Context, value: Value, index: EntryIndex) -> EntryIndex:
 def product(context: Context, sides: tuple[Value, Value], shape: Shape, at: Position) -> Value:
     """A product of arrays of operators, as sums of products: of these more is known."""
     left, right = sides
-    axis = -1.0 if len(right.shape) == 1 else -2.0
+    every, axis = slice(None), -1.0 if len(right.shape) == 1 else -2.0
     if len(right.shape) > 1:
-        left = _widened(context, left, len(left.shape))
+        left = context.graph.indexed(left, (*(every,) * len(left.shape), None), left.at)
     if len(left.shape) > 2 and len(right.shape) > 1:
-        right = _widened(context, right, len(right.shape) - 2)
+        places = (*(every,) * (len(right.shape) - 2), None)
+        right = context.graph.indexed(right, places, right.at)
     products = context.graph.elementwise(MULTIPLY, (left, right), at)
     options = (("axis", axis), ("keepdims", 0.0))
     return context.graph.operation(SUM, (products,), shape, at, options)
-
-
-def _widened(context: Context, value: Value, axis: int) -> Value:
-    """The value with a new axis of length 1."""
-    index = (*(slice(None),) * axis, None)
-    shape = shapes.subscript(value.shape, index)
-    return _moved(context, SUBSCRIPT, value, shape, {"index": index})
 
 
 def too_many(at: Position, count: int) -> DropcheckError:
@@ -183,12 +163,13 @@ def of_each_entry(
         made.append(make(tuple(part_of(context, one, part, shape) for one in values)))
     table = context.graph.operation(ARRAY, tuple(made), (len(made),), at)
     places_of = tuple(int(one) for one in which.ravel())
-    listed = _moved(context, ELEMENTS, table, (len(places_of),), {"axis": 0.0, "places": places_of})
-    small = one_of_each.shape
-    value = _moved(context, RESHAPE, listed, small, {"shape": tuple(map(float, small))})
-    if small == shape:
+    listed = context.graph.picked(table, 0, places_of, at)
+    value = context.graph.reshaped(listed, one_of_each.shape, at)
+    if value.shape == shape:
         return value
-    return _moved(context, FULL, value, shape, {"shape": tuple(map(float, shape))})
+    return context.graph.operation(
+        FULL, (value,), shape, at, (("shape", tuple(map(float, shape))),)
+    )
 
 
 def entries_of_sides(
