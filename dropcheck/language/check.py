@@ -28,11 +28,7 @@ from dropcheck.language.compile import (
 )
 from dropcheck.language.hints import LONGEST_SHOWN, slip_of
 from dropcheck.language.parser import model_lines, parse_expression
-from dropcheck.language.syntax import (
-    expressions_of,
-    lines_of,
-    names_in,
-)
+from dropcheck.language.syntax import expressions_of, lines_of, names_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,8 +16,15 @@ from dropcheck.errors import About, DropcheckError, Location, Problem, at_most, 
 from dropcheck.language.graph import LawClaim, Value
 from dropcheck.language.hints import law_hint
 from dropcheck.language.lowering.builder import Context, Skipped, Slots
-from dropcheck.language.lowering.loops import counts_draws, define_call, define_model, names_given
-from dropcheck.language.lowering.lower import define_parameter, define_sampled, lower
+from dropcheck.language.lowering.lower import lower
+from dropcheck.language.lowering.model import (
+    counts_draws,
+    define_call,
+    define_model,
+    define_parameter,
+    define_sampled,
+    names_given,
+)
 from dropcheck.language.lowering.statements import (
     Sides,
     check_range,

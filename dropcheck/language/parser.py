@@ -58,12 +58,7 @@ from dropcheck.language.syntax import (
 from dropcheck.vocabulary import function as slot_calls
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.laws import LAWS
-from dropcheck.vocabulary.operators import (
-    EXAMPLES,
-    FOLLOWS,
-    INDEPENDENT,
-    OPERATORS,
-)
+from dropcheck.vocabulary.operators import EXAMPLES, FOLLOWS, INDEPENDENT, OPERATORS
 
 # ---- text checks ---------------------------------------------------------------------------------
 #

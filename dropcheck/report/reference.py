@@ -25,8 +25,8 @@ from dropcheck.language.compile import CaseGraphs
 from dropcheck.language.forms import ABOUT_LAWS, LINES, STATEMENTS, Form
 from dropcheck.language.hints import misspelled
 from dropcheck.language.lowering.builder import Context
-from dropcheck.language.lowering.loops import define_model
 from dropcheck.language.lowering.lower import lower
+from dropcheck.language.lowering.model import define_model
 from dropcheck.language.parser import parse_expression, parse_model
 from dropcheck.language.syntax import ROUNDED, Compare
 from dropcheck.report.screen import Terminal, render, styled

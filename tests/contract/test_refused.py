@@ -154,5 +154,5 @@ def test_another_word_or_place_is_noticed(capsys: Capsys, monkeypatch: pytest.Mo
     assert "5:17 'nrmal'" in difference(golden, told_now([moved], capsys))
     accepted = {"claim": row["claim"].replace("nrmal", "normal")}
     assert "exit" in difference(golden, told_now([accepted], capsys))
-    monkeypatch.setattr("dropcheck.language.lowering.draws.law_hint", lambda _: "planted")
+    monkeypatch.setattr("dropcheck.language.lowering.model.law_hint", lambda _: "planted")
     assert "→ planted" in difference(golden, told_now([row], capsys))

@@ -11,8 +11,8 @@ from dropcheck.errors import DropcheckError
 from dropcheck.language.compile import parse_law
 from dropcheck.language.graph import Value
 from dropcheck.language.lowering.builder import Context
-from dropcheck.language.lowering.loops import define_model
-from dropcheck.language.lowering.lower import define_parameter, lower
+from dropcheck.language.lowering.lower import lower
+from dropcheck.language.lowering.model import define_model, define_parameter
 from dropcheck.language.parser import parse_expression, parse_model
 from dropcheck.language.syntax import Name, Position
 from dropcheck.settings import DEFAULT_MEMORY

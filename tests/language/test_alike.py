@@ -9,7 +9,7 @@ from trials import entry, registry_of
 from dropcheck.language.alike import entries_alike
 from dropcheck.language.compile import context_of, parse_claim
 from dropcheck.language.graph import Value
-from dropcheck.language.lowering.loops import define_model
+from dropcheck.language.lowering.model import define_model
 from dropcheck.language.syntax import Call, lines_of
 from dropcheck.simulation.compile import ProgramBuilder
 from dropcheck.vocabulary.shapes import broadcast

@@ -11,14 +11,9 @@ from dropcheck.claims.registry import Claim
 from dropcheck.claims.values import format_value, parameter_text
 from dropcheck.errors import About, DropcheckError, Problem
 from dropcheck.language.graph import Kind, LawClaim, Relation, Value, operators, pairs
-from dropcheck.language.lowering.builder import (
-    Context,
-    Skipped,
-    axis_names,
-    rounded_for_code,
-)
-from dropcheck.language.lowering.draws import check_values, read_law, unknown_law
-from dropcheck.language.lowering.entries import EntryIndex, entries_of_sides
+from dropcheck.language.lowering.builder import Context, Skipped, axis_names, rounded_for_code
+from dropcheck.language.lowering.lower import EntryIndex, entries_of_sides
+from dropcheck.language.lowering.model import check_values, read_law, unknown_law
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import ArrayLiteral, Call, Name, Node, Statement, Subscript, walk
 from dropcheck.results import ParameterValue
