@@ -663,7 +663,8 @@ def written_call(function: Function, node: Call) -> str:
         if stop.isdecimal():
             return counted_from(low, str(int(stop) - 1))
         return f"{low} + arange({stop} - {low})"
-    return function.signature
+    lengths = any(parameter.name == "shape" for parameter in function.parameters)
+    return f"{function.signature}{'; several lengths are a list, [2, 3]' if lengths else ''}"
 
 
 def argument_hint(name: str) -> str | None:

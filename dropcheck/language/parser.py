@@ -723,11 +723,7 @@ def parse_statement(source: SourceText) -> Statement:
 
 def _second_statement(text: str) -> tuple[int, int] | None:
     """Line and column of a second comparison, after a comma, a semicolon or an end of line."""
-    depth, starts = 0, [0]
-    for place, sign in enumerate(text):
-        depth += (sign in "([{") - (sign in ")]}")
-        if sign in ",;\n" and depth == 0:
-            starts.append(place + 1)
+    starts = [0, *(place + 1 for _, place in _outside_brackets([text], ",;\n"))]
     parts = [text[a:b] for a, b in zip(starts, [*starts[1:], len(text)], strict=True)]
     if len(parts) < 2 or not all(map(_COMPARES.search, filter(str.strip, parts))):
         return None
@@ -915,11 +911,10 @@ def _second_definition(line: str, start: int) -> int | None:
     again = re.compile(r"\s*(?!\d)\w+\s*=(?![=>])").match(line, start)
     if again is not None:  # x = y = 3
         return again.end() - len(again.group().lstrip())
-    opened, counted = 0, start
+    outside = {column for _, column in _outside_brackets([line[start:]], line)}
     for found in _SECOND.finditer(line, start):
-        before, counted = line[counted : found.start(2)], found.start(2)
-        opened += sum(before.count(b) for b in "([{") - sum(before.count(b) for b in ")]}")
-        if opened == 0 and not keyword.iskeyword(found[1]) and not keyword.iskeyword(found[2]):
+        words = keyword.iskeyword(found[1]) or keyword.iskeyword(found[2])
+        if found.start(2) - start in outside and not words:
             return found.start(2)
     return None
 

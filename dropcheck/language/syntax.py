@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from inspect import Parameter, Signature
 from typing import Any
 
 from dropcheck.claims.registry import SourceText
@@ -318,43 +319,40 @@ def rebuilt(node: Node, below: Sequence[Node]) -> Node:
 
 
 def bind(
-    node: Call, names: Sequence[str], needed: int, written: Callable[[], str]
-) -> dict[str, Node]:
-    """Arguments by name; the first `needed` of `names` are required.
+    node: Call,
+    names: Sequence[str],
+    needed: int,
+    written: Callable[[], str],
+    more: str | None = None,
+) -> dict[str, Any]:
+    """Arguments by name, as Python binds them; the first `needed` of `names` are required.
 
+    With `more`, so many stand by position, and under this name all others that do.
     `written` gives the signature of the call for a message; it is called only if there is one.
 
     Raises:
         DropcheckError: there are too many arguments, or some are missing, unknown or repeated.
     """
-    if len(node.arguments) > len(names):
-        lengths = list(names[-1:]) == ["shape"]
-        listed = "several lengths are a list, [2, 3]: " if lengths else ""
-        raise node.at.error(
-            f"{node.name} takes at most {len(names)} argument{'s' * (len(names) != 1)}, and has "
-            f"{len(node.arguments)}",
-            f"{listed}write {written()}",
-        )
-    bound = dict(zip(names, node.arguments, strict=False))
-    if len(node.arguments) >= needed and not node.keywords:
-        return bound
-    for name, value in node.keywords:
-        if name not in names:
-            raise unknown_keyword(node, name, names, written())
-        if name in bound:
-            raise value.at.error(f"{name!r} of {node.name} is given twice", f"write {written()}")
-        bound[name] = value
-    missing = [name for name in names[:needed] if name not in bound]
-    if missing:
-        listed = ", ".join(map(repr, missing))
-        raise node.at.error(f"{node.name} lacks {listed}", f"write {written()}")
-    return bound
-
-
-def unknown_keyword(node: Call, name: str, names: Sequence[str], written: str) -> DropcheckError:
-    """The error for a keyword that a call does not take."""
-    hint = suggestion(name, names) or f"write {written}"
-    return node.at.error(f"{node.name} has no argument {name!r}", hint)
+    if more is None and needed <= len(node.arguments) <= len(names) and not node.keywords:
+        return dict(zip(names, node.arguments, strict=False))
+    kinds: list[Any] = [Parameter.POSITIONAL_OR_KEYWORD] * len(names)
+    if more is not None:
+        kinds[needed:] = [Parameter.KEYWORD_ONLY] * (len(names) - needed)
+    parameters = [
+        Parameter(name, kind, default=Parameter.empty if place < needed else None)
+        for place, (name, kind) in enumerate(zip(names, kinds, strict=True))
+    ]
+    if more is not None:
+        parameters.insert(needed, Parameter(more, Parameter.VAR_POSITIONAL))
+    try:
+        return Signature(parameters).bind(*node.arguments, **dict(node.keywords)).arguments
+    except TypeError as error:
+        first = names[: len(node.arguments)]
+        at = next((value.at for name, value in node.keywords if name in first), node.at)
+        unknown = next((name for name, _ in node.keywords if name not in names), None)
+        hint = unknown and suggestion(unknown, names)
+        message = f"got an unexpected keyword argument {unknown!r}" if unknown else str(error)
+        raise at.error(f"{node.name}: {message}", hint or f"write {written()}") from None
 
 
 def names_in(*nodes: Node) -> set[str]:

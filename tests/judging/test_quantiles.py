@@ -212,7 +212,7 @@ def test_claims_false_by_more_than_the_resolution_are_seldom_verified() -> None:
 # ---- what is refused ----------------------------------------------------------------------------
 
 REFUSED = {
-    "Quantile(x) == 1": "Quantile lacks 'p'",
+    "Quantile(x) == 1": "Quantile: missing a required argument: 'p'",
     "Quantile(x, 1.5) == 1": "the level of a quantile lies between 0 and 1, and this is 1.5",
     "Quantile(x, x) == 1": "the level of a quantile is fixed, and this is random",
     "Median(x) < E(x)": "quantiles are compared with numbers and with one another",

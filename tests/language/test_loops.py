@@ -11,7 +11,7 @@ from dropcheck.claims.registry import SourceText
 from dropcheck.errors import Problem
 from dropcheck.language.check import check_registry
 from dropcheck.language.graph import Value
-from dropcheck.language.lowering import loops
+from dropcheck.language.lowering import model as loops
 from dropcheck.language.parser import parse_model
 from dropcheck.language.printing import unparse_model
 from dropcheck.simulation.compile import ProgramBuilder

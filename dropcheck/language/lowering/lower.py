@@ -32,9 +32,9 @@ from dropcheck.language.hints import function_hint, notation_hint, written_call
 from dropcheck.language.lowering.builder import Context, shape_at
 from dropcheck.language.lowering.model import batch_shape, check_values, read_law, written_out
 from dropcheck.language.printing import unparse
-from dropcheck.language.syntax import Call, Name, Node, Position, bind, unknown_keyword, walk
+from dropcheck.language.syntax import Call, Name, Node, Position, bind, walk
 from dropcheck.vocabulary import shapes
-from dropcheck.vocabulary.function import EVERY_AXIS, TRAIN, Function, Parameter, slot_and_mode
+from dropcheck.vocabulary.function import EVERY_AXIS, TRAIN, Function, slot_and_mode
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS, SIGNS
 from dropcheck.vocabulary.functions.arrays import ARRAY, TAKE
 from dropcheck.vocabulary.functions.elementwise import EXP, MULTIPLY, NEGATIVE, ROUND
@@ -350,55 +350,38 @@ def _bind_function(
     context: Context, function: Function, node: Call
 ) -> tuple[tuple[Value, ...], dict[str, Any]]:
     """The lowered values in order, and the options by name."""
-    parameters = function.parameters
     values: list[Value] = []
     options: dict[str, Any] = {}
-    variadic = next((p for p in parameters if p.variadic), None)
-    if variadic is not None:
-        bound = _bind_variadic(function, variadic, node)
-        if variadic.option:
-            entries = [_option(context, argument) for argument in node.arguments]
-            listed = (one if isinstance(one, tuple) else (one,) for one in entries)
-            options[variadic.name] = tuple(entry for one in listed for entry in one)
-        else:
-            values = [context.lower(argument) for argument in node.arguments]
-    else:
-        needed = sum(p.required for p in parameters)
-        bound = bind(
-            node, [p.name for p in parameters], needed, lambda: written_call(function, node)
-        )
-    for parameter in parameters:
+    more = next((one.name for one in function.parameters if one.variadic), None)
+    names = [one.name for one in function.parameters if not one.variadic]
+    needed = sum(one.required and not one.variadic for one in function.parameters)
+    bound = bind(node, names, needed, lambda: written_call(function, node), more)
+    for parameter in function.parameters:
+        given, default = bound.get(parameter.name), parameter.default
         if parameter.variadic:
-            continue
-        if not parameter.option:
-            if parameter.name in bound:
-                values.append(context.lower(bound[parameter.name]))
-            elif parameter.default is not None and variadic is None:
-                values.append(context.graph.number(parameter.default, node.at))
-        elif parameter.name in bound:
-            options[parameter.name] = _option(context, bound[parameter.name])
-        elif parameter.default is not None:
-            options[parameter.name] = parameter.default
-            if function is IS_CLOSE:  # values that differ by rounding only are close
-                own = context.slots.near.get(parameter.name, 0.0)
-                options[parameter.name] = max(parameter.default, own)
+            if parameter.required and not given:
+                raise node.at.error(
+                    f"{function.name} takes at least {needed + 1} arguments, and has {needed}",
+                    f"write {function.signature}",
+                )
+            several = given or ()
+            if parameter.option:
+                entries = [_option(context, one) for one in several]
+                listed = (one if isinstance(one, tuple) else (one,) for one in entries)
+                options[parameter.name] = tuple(entry for one in listed for entry in one)
+            else:
+                values += [context.lower(one) for one in several]
+        elif given is not None and parameter.option:
+            options[parameter.name] = _option(context, given)
+        elif given is not None:
+            values.append(context.lower(given))
+        elif default is not None and not parameter.option and more is None:
+            values.append(context.graph.number(default, node.at))
+        elif default is not None and parameter.option:
+            # values that differ by rounding only are close
+            near = context.slots.near.get(parameter.name, 0.0) if function is IS_CLOSE else default
+            options[parameter.name] = max(default, near)
     return tuple(values), options
-
-
-def _bind_variadic(function: Function, variadic: Parameter, node: Call) -> dict[str, Node]:
-    """The named arguments of a function that takes any number of positional arguments."""
-    fixed = [p for p in function.parameters if not p.variadic]
-    known = [p.name for p in fixed]
-    for name, _ in node.keywords:
-        if name not in known:
-            raise unknown_keyword(node, name, known, function.signature)
-    least = sum(not p.option for p in fixed) + (1 if variadic.required else 0)
-    if len(node.arguments) < least:
-        raise node.at.error(
-            f"{function.name} takes at least {least} arguments, and has {len(node.arguments)}",
-            f"write {function.signature}",
-        )
-    return dict(node.keywords)
 
 
 def _option(context: Context, node: Node) -> Plain:
@@ -703,11 +686,11 @@ def subscript(context: Context, base: Node, index: tuple[Node, ...], at: Positio
     value = context.graph.indexed(value, left, at)
     if chosen is None:
         return value
-    axis, axes, places, own = chosen
+    axis, axes, which, own = chosen
     first, last = value.shape[:axis], value.shape[axis + axes :]
     count = math.prod(value.shape[axis : axis + axes])
     joined = context.graph.reshaped(value, (*first, count, *last), at)
-    elements = context.graph.picked(joined, axis, places, at)
+    elements = context.graph.picked(joined, axis, which, at)
     return context.graph.reshaped(elements, (*first, *own, *last), at)
 
 
