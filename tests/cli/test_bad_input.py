@@ -93,7 +93,7 @@ def test_errors_of_keys_are_told_at_once_and_before_those_of_the_language(
         (["--set", "alpha=norml(0, 1)"], "--set alpha: 'norml' is not a law", "'normal'?"),
         (
             ["--law", "cauchy(0, 1), normal(0)"],
-            "(c with law",
+            "--law: normal: missing",
             "write",
         ),
     ],
