@@ -1146,12 +1146,8 @@ def _length_size(use: Quantity, p: float) -> float:
     x, count, order = use.below[0], use.count(), float(use.options.get("ord", 2.0))
     if p < 0:
         return raised(_near_0(use, -p / 2, 2.0), 0.5) if order == 2 else INF
-    if order <= 0:
-        return float(count) if order == 0 else x.size(p)
-    if order == INF:
-        return _of_largest(count, x.size, p)
-    if order < 1:
-        return times(raised(float(count), 1 / order), _of_largest(count, x.size, p))
+    if not 1 <= order < INF:
+        return _of_largest(count, x.size, p) if order == INF else INF
     # it is at most the sum of the sizes, too
     root = times(raised(float(count), 1 / order), x.size(max(p, order)))
     return min(root, times(count, x.size(p)))

@@ -26,7 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial, reduce
 from typing import Any
 
@@ -168,18 +168,10 @@ class Enclosure(np.lib.mixins.NDArrayOperatorsMixin):
         if method == "reduce":
             return _reduced(ufunc, inputs[0], more)
         rule = RULES.get(ufunc.__name__)
-        (out,) = more.pop("out", (None,))
         if method != "__call__" or more or rule is None:
             return NotImplemented
         with np.errstate(all="ignore"):
-            found = rule(*(enclosed(one, self) for one in inputs))
-        if out is None:
-            return found
-        if not isinstance(out, Enclosure):
-            return NotImplemented
-        for one in fields(Enclosure):
-            setattr(out, one.name, getattr(found, one.name))
-        return out
+            return rule(*(enclosed(one, self) for one in inputs))
 
     def __array_function__(self, function: Any, _types: Any, inputs: Any, options: Any) -> Any:
         if function is np.where and len(inputs) == 3:
@@ -744,25 +736,10 @@ def _nearest(low: Floats, high: Floats, off: Floats) -> Floats:
     return np.maximum(np.maximum(low - off, -high - off), 0.0)
 
 
-def _logarithm(by: float = 1.0, shift: float = 0.0) -> Mapping[str, Any]:
-    """The facts of log(x + shift) / by."""
-
-    def spread(low: Floats, _: Floats, off: Floats) -> Floats:
-        room = low + shift - off
-        return _where_positive(room, 1 / (by * room))
-
-    return {"slope": lambda x: 1 / (by * (x + shift)), "spread": spread, "domain": (-shift, INF)}
-
-
 def _tanh_spread(low: Floats, high: Floats, off: Floats) -> Floats:
     # |cosh(x + iy)|² = sinh(x)² + cos(y)²
     size = np.sinh(_nearest(low, high, off)) ** 2 + np.cos(np.minimum(off, 2.0)) ** 2
     return np.where(off < math.pi / 2, 1.0 / size, INF)
-
-
-def _softplus_spread(_low: Floats, high: Floats, off: Floats) -> Floats:
-    # |1 + exp(-z)| is at least 1 and at least exp(-x) while the imaginary part is below π/2
-    return np.where(off < math.pi / 2, np.minimum(1.0, np.exp(high + off)), INF)
 
 
 def _bell(x: Any) -> Any:
@@ -783,10 +760,7 @@ _circular: Spread = lambda _, __, off: np.cosh(off)  # noqa: E731 - as above
 _exponential: Spread = lambda _, high, off: np.exp(high + off)  # noqa: E731 - as above
 _gamma = {"domain": _AT_LEAST_0, "partial": True, "spread": lambda low, *_: np.full_like(low, INF)}
 _constant: Spread = lambda low, *_: np.ones_like(low)  # noqa: E731 - as above
-_positive_part = Curve(function=lambda x: np.maximum(x, 0.0), slope=lambda x: (x > 0) * 1.0,
-                       spread=lambda low, *_: (low >= 0) * 1.0, kink=0.0, exact=True)  # fmt: skip
-_softplus = Curve(function=lambda x: np.logaddexp(x, 0.0), slope=Special("expit"),
-                  spread=_softplus_spread)  # fmt: skip
+_softplus = Curve(function=lambda x: np.logaddexp(x, 0.0), slope=Special("expit"))
 _entropy = Curve(function=lambda x: special.xlogy(x, x), slope=lambda x: 1 + np.log(x),
                  turn=1 / math.e, domain=_AT_LEAST_0)  # fmt: skip
 
@@ -801,8 +775,10 @@ _CURVES: dict[str, Mapping[str, Any]] = {
     "absolute": {"slope": np.sign, "spread": _constant, "turn": 0.0, "kink": 0.0, "exact": True},
     "exp": {"slope": np.exp, "spread": _exponential, "never_0": True},
     "expm1": {"slope": np.exp, "spread": _exponential},
-    "log": _logarithm(), "log2": _logarithm(math.log(2)), "log10": _logarithm(math.log(10)),
-    "log1p": _logarithm(shift=1.0),
+    "log": {"slope": lambda x: 1 / x, "domain": _AT_LEAST_0},
+    "log2": {"slope": lambda x: 1 / (math.log(2) * x), "domain": _AT_LEAST_0},
+    "log10": {"slope": lambda x: 1 / (math.log(10) * x), "domain": _AT_LEAST_0},
+    "log1p": {"slope": lambda x: 1 / (1 + x), "domain": (-1.0, INF)},
     "sinh": {"slope": np.cosh, "spread": _hyperbolic},
     "cosh": {"slope": np.sinh, "spread": _hyperbolic, "turn": 0.0},
     "tanh": {"slope": lambda x: np.cosh(x) ** -2.0, "spread": _tanh_spread},
@@ -854,7 +830,7 @@ def maximum(a: Enclosure, b: Enclosure) -> Enclosure:
         f, g = a.order, b.order
         least, most = np.minimum(f.low, g.low), np.maximum(f.high, g.high)
         return (
-            np.maximum(f.value, g.value),
+            np.where(one, f.value, np.where(other, g.value, np.maximum(f.value, g.value))),
             np.where(one, f.low, np.where(other, g.low, least)),
             np.where(one, f.high, np.where(other, g.high, most)),
             np.maximum(f.stray, g.stray),
