@@ -259,8 +259,8 @@ def test_an_end_that_is_known_by_other_means() -> None:
     assert y.at_least(0.0).within() == pytest.approx((0, 0))  # what contradicts the box
     centre, points = np.array([-0.05]), np.linspace(0, 0.05, 21)[np.newaxis]
     (held,) = (one.at_least(0.0) for one in over(centre, np.array([0.1])))
-    for found in (np.maximum(held, 0.0), np.absolute(held), np.where(held >= 0, held, 1.0)):
-        assert outside(found, points[0], points, centre) <= 0
+    alike: list[Any] = [np.maximum(held, 0.0), np.absolute(held), np.where(held >= 0, held, 1.0)]
+    assert all(outside(found, points[0], points, centre) <= 0 for found in alike)
 
 
 def test_known_numbers_have_no_width() -> None:
