@@ -62,7 +62,9 @@ def sum_of(value: Value) -> tuple[WeightedValues, float]:
         return ((1 / number if function is DIVIDE else number, one),), 0.0
     joined = inputs[0]
     adds_up = function in (SUM, MEAN) and value.shape == () and len(joined.shape) == 1
-    of_parts = joined.kind == Kind.COMPUTED and joined.function.joins and len(joined.inputs) > 1
+    of_parts = (
+        joined.kind == Kind.COMPUTED and joined.function.does == "joins" and len(joined.inputs) > 1
+    )
     if adds_up and of_parts:
         return _of_joined(joined, 1.0 if function is SUM else 1 / len(joined.inputs))
     return (), 0.0

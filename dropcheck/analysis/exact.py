@@ -465,11 +465,13 @@ def _is_linear(value: Value, scaled: bool) -> bool:
     if value.kind != Kind.COMPUTED:
         return False
     function = value.function
-    if function.additive or function.rearranges or function.joins:
+    if function.additive or function.rearranges or function.does == "joins":
         return True
     if function is DIVIDE:
         return not scaled and not value.inputs[1].random
-    return not scaled and function.bilinear and not all(one.random for one in value.inputs)
+    return (
+        not scaled and function.does == "multiplies" and not all(one.random for one in value.inputs)
+    )
 
 
 def _magnitude(found: Floats, off: Floats) -> Floats:

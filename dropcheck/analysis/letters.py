@@ -726,7 +726,11 @@ class NormalForms:
             found = self._quotient(value, inputs[0])
         elif function is IS_CLOSE:
             found = near(*inputs, **dict(value.options))
-        elif function.places_elements or (function is TAKE and not value.inputs[1].random):
+        elif (
+            function.rearranges
+            or function.does in ("joins", "gaps")
+            or (function is TAKE and not value.inputs[1].random)
+        ):
             found = moved(kernel, inputs)
         else:
             found = kernel(*inputs)

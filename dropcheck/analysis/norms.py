@@ -460,7 +460,7 @@ def _mean_of(quantity: Quantity) -> Hull:
     if value.kind != Kind.COMPUTED:
         return EVERYWHERE
     function, divides = value.function, value.operation == "/"
-    product = quantity.independent and (function.bilinear or divides)
+    product = quantity.independent and (function.does == "multiplies" or divides)
     if not (product or function.additive or function.moves):
         return EVERYWHERE
     means = [one.hull if divides and at else one.mean for at, one in enumerate(below)]
@@ -1229,8 +1229,8 @@ def rules_of(function: Function) -> Rules:
     known = _RULES.get(function.name)
     if known is not None:
         return known
-    if function.rearranges or function.joins:
+    if function.rearranges or function.does == "joins":
         return _MOVED
-    if function.by_rank:
+    if function.does == "ranks":
         return _RANKED
     return _BY_SLOPE if function.by_element and not function.truth else Rules()

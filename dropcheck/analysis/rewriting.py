@@ -202,7 +202,7 @@ def _rank(draw: Value, value: Value) -> int | None:
     for one in (each for each in ordered([value]) if each is not draw and each.random):
         (below, *others), function = one.inputs, one.function
         axes = axes_of(held[id(draw)], dict(one.options).get("axis"))
-        first = function.by_rank and below is draw and len(axes) == len(draw.shape)
+        first = function.does == "ranks" and below is draw and len(axes) == len(draw.shape)
         if others or not (first or (function.rearranges and below is not draw)):
             return None
         held[id(one)] = kernel_of(one)(held[id(below)])
@@ -454,7 +454,7 @@ def degree_of(function: Function, options: Mapping[str, object]) -> float | None
 
 def scales_together(function: Function) -> bool:
     """Whether a function is multiplied by s if all its arguments are."""
-    return function.additive or function.homogeneous
+    return function.additive or function.does == "selects"
 
 
 def _factor(
@@ -463,7 +463,7 @@ def _factor(
     """The factor that a function passes on, and of how many of its first arguments it takes it."""
     function = value.function
     (length, power, _), *others = below
-    if function.bilinear:
+    if function.does == "multiplies":
         other, second, _ = below[1]
         if length is None:
             return other, second, 2

@@ -313,7 +313,7 @@ def _is(one: Array, other: Array) -> bool:
 @lru_cache(maxsize=1024)
 def _passes_on(function: Function) -> bool:
     """Whether each element of the result is one of an argument's, up to its sign."""
-    return function.name in _COPIES or function.rearranges or function.joins
+    return function.name in _COPIES or function.rearranges or function.does == "joins"
 
 
 def _exact_in(

@@ -86,12 +86,7 @@ def of_draw(value: Value, below: Facts) -> Known:
 
 def ends_of(law: Law, arguments: Facts) -> Hull:
     """An interval that holds all values of a law with any of these arguments."""
-    if not callable(law.ends):
-        return Hull(*law.ends)
-    if any(parameter.axes for parameter in law.parameters):
-        return EVERYWHERE
-    low, high = law.ends(*arguments)
-    return proper(Hull(float(getattr(low, "low", low)), float(getattr(high, "high", high))))
+    return proper(Hull(*law.ends_between([(one.hull.low, one.hull.high) for one in arguments])))
 
 
 def _fits(law: Law, arguments: Facts, apart: bool) -> int:
@@ -277,7 +272,11 @@ def _of_law(value: Value, *x: Known) -> Known:
             found: Any = kernel_of(value)(*(one.constant for one in value.inputs[:-1]), last)
             hull = hull.common(found.hull)
         if low < 0:
+            middles = [(max(one.hull.low, -FAR) + min(one.hull.high, FAR)) / 2 for one in arguments]
             moved = callable(law.ends) and any(one.hull.width for one in arguments)
+            moved &= (
+                law.of_lists or Hull(*law.ends_between([(one, one) for one in middles])) != ends
+            )
             listed = law.values in (Values.LISTED, Values.SIGNS) or not last.whole
             inside = last.inside(ends.low, ends.high, () if law.discrete else finite)
             inside = inside if law.own_axes is None else GENERIC
@@ -355,7 +354,7 @@ def of_function(function: Function, kernel: Kernel, x: Facts, numbers: bool = Tr
     if function.truth:
         found = sure.TRUTH.of(x, UNIT)
         return replace(found, number=SURE) if function.name in _OF_ANY else found
-    if function.rearranges or function.joins or (function.moves and not numbers):
+    if function.rearranges or function.does == "joins" or (function.moves and not numbers):
         return sure.joined(*x)
     with suppress(TypeError, AttributeError, KernelError), np.errstate(all="ignore"):
         made: Any = kernel(*x) if numbers else None

@@ -980,7 +980,7 @@ def applied(function: Function, compute: Kernel, inputs: Sequence[Any]) -> Enclo
         result = compute(*inputs)
     if isinstance(result, Enclosure):
         return result
-    if function.of_shape:
+    if function.does == "shape":
         return enclosed(result, like)
     operands = [enclosed(one, like) for one in inputs]
     with np.errstate(all="ignore"):

@@ -198,7 +198,7 @@ class _Tracked:
             return self._differ(value)
         if value.function.by_element or self._of_numbers(value):
             return self.beside([self.axes[id(one)] for one in value.inputs], value.shape)
-        if value.function.joins:
+        if value.function.does == "joins":
             return self._joined(value)
         if value.function.rearranges and max(_size(value), _size(value.inputs[0])) <= LARGEST:
             return self._rearranged(value)

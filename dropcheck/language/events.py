@@ -80,7 +80,7 @@ def _whole_between(value: Value, known: Mapping[int, Ends | None]) -> Ends | Non
     function = value.function
     if function.name == "one_hot":
         return 0.0, 1.0
-    read = value.inputs[:1] if function.picks and not function.joins else value.inputs
+    read = value.inputs[:1] if function.picks and function.does != "joins" else value.inputs
     ends = [known[id(one)] for one in read]
     given = [one for one in ends if one is not None]
     if not given or len(given) < len(ends):
@@ -93,7 +93,7 @@ def _whole_between(value: Value, known: Mapping[int, Ends | None]) -> Ends | Non
         return count * low, count * high
     if function.name in ("prod", "cumprod") and not 0 <= low <= high <= 1:
         return None
-    picked = function.rearranges or function.joins or function.picks or function.view
+    picked = function.rearranges or function.does == "joins" or function.picks or function.view
     return (low, high) if picked or function.name in _ONE_OF else None
 
 
@@ -129,8 +129,9 @@ def _of_draw(value: Value) -> Ends | None:
     if law.values is not Values.WHOLE or law.own_axes is not None:
         return None
     if any(one.constant is None for one in value.inputs):
-        return None if callable(law.ends) else law.ends
-    return law.ends_of_all([one.constant for one in value.inputs])
+        return law.ends_between([(one.domain.low, one.domain.high) for one in law.parameters])
+    low, high = law.ends_at([np.asarray(one.constant, float) for one in value.inputs])
+    return float(np.min(low)), float(np.max(high))
 
 
 # ---- events of probability 0 ---------------------------------------------------------------------
@@ -198,5 +199,4 @@ def _continuous_draw(value: Value) -> bool:
     if any(one.constant is None for one in value.inputs):
         return False
     arguments = [np.asarray(one.constant, float) for one in value.inputs]
-    with np.errstate(all="ignore"):
-        return not np.any(law.constants(arguments)[0])
+    return not np.any(np.equal(*law.ends_at(arguments)))

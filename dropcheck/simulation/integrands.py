@@ -486,7 +486,7 @@ def _step(value: Value, places: Mapping[int, int]) -> FormulaStep:
     step = FormulaStep(
         place=places[id(value)], function=value.function, compute=kernel_of(value), inputs=inputs
     )
-    if value.function.divides and value.inputs[1].estimated:
+    if value.function.does == "divides" and value.inputs[1].estimated:
         return replace(step, pole=inputs[1])
     if value.function is not POWER:
         return step

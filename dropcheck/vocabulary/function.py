@@ -190,19 +190,9 @@ class Function:
         return self.does in ("moves", "views", "picks", "subscripts")
 
     @property
-    def joins(self) -> bool:
-        """Whether every element of the result is an element of an argument, each once."""
-        return self.does == "joins"
-
-    @property
-    def places_elements(self) -> bool:
-        """Whether it moves elements, or puts 0 between them, by their places alone."""
-        return self.rearranges or self.does in ("joins", "gaps")
-
-    @property
     def moves(self) -> bool:
         """Whether it moves elements or adds them up: linear, with no minus sign."""
-        return self.places_elements or self.does == "sums"
+        return self.rearranges or self.does in ("joins", "gaps", "sums")
 
     @property
     def picks(self) -> bool:
@@ -218,36 +208,6 @@ class Function:
     def additive(self) -> bool:
         """Whether it is a sum of elements of its arguments with known factors."""
         return self.does in ("sums", "adds")
-
-    @property
-    def bilinear(self) -> bool:
-        """Whether it is linear in each of its two arguments."""
-        return self.does == "multiplies"
-
-    @property
-    def divides(self) -> bool:
-        """Whether it divides by its second argument."""
-        return self.does == "divides"
-
-    @property
-    def guards(self) -> bool:
-        """Whether it may leave an argument unused, and then also errors in it."""
-        return self.takes_truth and self.by_element and len(self.parameters) > 1
-
-    @property
-    def homogeneous(self) -> bool:
-        """Whether it has degree 1 in all its arguments together."""
-        return self.does == "selects"
-
-    @property
-    def by_rank(self) -> bool:
-        """Whether it picks elements by their ranks, or averages such elements."""
-        return self.does == "ranks"
-
-    @property
-    def of_shape(self) -> bool:
-        """Whether its value depends only on the shape of its argument."""
-        return self.does == "shape"
 
     @property
     def commutes(self) -> bool:

@@ -37,14 +37,12 @@ Pair = Callable[..., Any] | tuple[Callable[..., Any], Callable[..., Any]]
 
 MOST_POINTS = 4096  # the most values of a discrete law that are listed one by one
 FEW = 64  # up to so many sets of arguments, norms are worked out for each
-MOST_SUMMED = 2**18  # the most values that are summed over
+MOST_SUMMED = 2**16  # the most values that are summed over
 # The probability that may be left out in each tail: no run is that long.
 LEFT_OUT = np.float64(5e-31)
 # The largest distance of a draw from 0, in units of its scale: of the 53 binary digits of float64,
 # 12 are then left for the scale.
 FARTHEST_OUT = 2.0**40
-# numpy's uniform numbers are multiples of 2**-53, 0 included; 0 is replaced by half a step
-HALF_CELL = 2.0**-54
 # The relative rounding error of a probability. A level within it counts as reached, so that
 # quantiles at the probabilities of a discrete law are found.
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
@@ -94,13 +92,10 @@ class Vector:
 
 
 @dataclass(frozen=True, slots=True)
-class Cumulants:
-    """The cumulants of orders 0 to 8 of a law with all moments, and maybe too many values to sum.
+class Nearly:
+    """Quantiles that may be wrong far out in a tail, as some of scipy's are."""
 
-    They take the arguments of the law, and are used where it has too many.
-    """
-
-    of: Callable[..., Sequence[Any]]
+    pair: Pair
 
 
 ArgumentNorm = Callable[[int, float], float]
@@ -131,22 +126,24 @@ class Law:
     ends: tuple[float, float] | Callable[..., tuple[Any, Any]]
     # E|x|^r is finite for r below this number, and infinite from it on, unless the law is a
     # constant; a single number if it is the same for all arguments
-    moments: float | Callable[..., Any] | Cumulants = math.inf
+    moments: float | Callable[..., Any] = math.inf
 
     # P(z <= x) and P(z > x), each to its last digits, however small. They are asked for x between
-    # the ends, and for whole x where the values are whole. Without them they are integrals of the
-    # density, which is then smooth and bounded between two finite ends.
+    # the ends, and for whole x where the values are whole. Without them they are sums of the
+    # probabilities of a discrete law of few values, or integrals of the density, which is then
+    # smooth and bounded between two finite ends.
     chances: Pair | Vector | None = None
-    # The least x with P(z <= x) >= u, and the least x with P(z > x) <= v; without them they are
-    # found by a search.
-    quantiles: Pair | None = None
+    # The least x with P(z <= x) >= u, and the least x with P(z > x) <= v; without them, or from
+    # nearly right ones, they are found by a search.
+    quantiles: Pair | Nearly | None = None
     # the logarithm of the density, or of the probability of a discrete law: takes x before the
     # arguments; x lies between the ends (for laws of vectors: anywhere)
     log_density_inside: Callable[..., Any]
-    # takes a generator and a `Size` before the arguments, which are in their domains; returns an
-    # array of numbers or truths of any type, which depends only on the generator's state. Without
-    # it, draws are quantiles of uniform numbers.
-    sampler: Callable[..., Any] | None = None
+    # The method of numpy's generator that draws z. Or a function that takes a generator and a
+    # `Size` before the arguments, which are in their domains; it returns draws of the law as
+    # numbers or truths of any type, which depend only on the generator's state. Without it, draws
+    # are quantiles of uniform numbers.
+    sampler: str | Callable[..., Any] | None = None
 
     @property
     def name(self) -> str:
@@ -191,7 +188,12 @@ class Law:
     @property
     def quantile_cost(self) -> float:
         """Rough nanoseconds of a quantile."""
-        return SEARCH if self.quantiles is None else FORMULA
+        return SEARCH if self.searches else FORMULA
+
+    @property
+    def searches(self) -> bool:
+        """Whether quantiles are found by a search."""
+        return self.quantiles is None or isinstance(self.quantiles, Nearly)
 
     @property
     def symmetric(self) -> bool:
@@ -201,27 +203,37 @@ class Law:
     @remembered
     def constant(self, *values: Any) -> float | None:
         """The only value of the law with these arguments; None if it has several."""
-        with np.errstate(all="ignore"):
-            where, value = self.constants(self._arrays(values))
-        return float(np.asarray(value).item()) if np.all(where) else None
+        low, high = self.ends_at(self._arrays(values))
+        return float(np.asarray(low).item()) if np.all(np.equal(low, high)) else None
 
     @remembered
     def support(self, *values: Any) -> tuple[float, float]:
         """The least interval, ends included, that holds all values of the law."""
-        value = self.constant(*values)
-        if value is not None:
-            return (value, value)
-        low, high = self._ends(self._arrays(values))
+        low, high = self.ends_at(self._arrays(values))
         return (float(np.asarray(low).item()), float(np.asarray(high).item()))
 
-    def ends_of_all(self, arguments: Sequence[Any]) -> tuple[float, float]:
-        """The least interval that holds all values with any of these arguments, given as arrays.
-
-        The ends are NaN where one of the arguments has none.
-        """
+    def ends_at(self, arguments: Arguments) -> tuple[Any, Any]:
+        """The two ends, which meet where the law is a constant; arguments have an axis of draws."""
         with np.errstate(all="ignore"):
-            low, high = self._ends([np.asarray(one, dtype=np.float64) for one in arguments])
-        return float(np.min(low)), float(np.max(high))
+            ends = self.ends(*arguments) if callable(self.ends) else self.ends
+            if self.units is None:
+                return ends
+            loc, scale, _ = self._line(arguments)
+            low, high = (np.where(np.equal(scale, 0), loc, end) for end in ends)
+            return low, high
+
+    def ends_between(self, boxes: Sequence[tuple[float, float]]) -> tuple[float, float]:
+        """An interval that holds all values where each argument lies between two numbers.
+
+        >>> from dropcheck.vocabulary.laws import LAWS
+        >>> LAWS["binomial"].ends_between([(2.0, 9.0), (0.0, 0.5)])
+        (0.0, 9.0)
+        """
+        if self.of_lists or not callable(self.ends):
+            return (-math.inf, math.inf) if callable(self.ends) else self.ends
+        with np.errstate(all="ignore"):
+            found = [self.ends(*map(np.float64, corner)) for corner in itertools.product(*boxes)]
+        return float(min(low for low, _ in found)), float(max(high for _, high in found))
 
     def moment_order(self, *values: Any) -> float:
         """The order below which all moments exist, and from which on none exists."""
@@ -302,18 +314,25 @@ class Law:
         if 0 in size:
             return np.zeros(size, dtype=dtype)
         with np.errstate(all="ignore"):
-            sampler = self._by_quantiles if self.sampler is None else self.sampler
-            return np.asarray(sampler(generator, size, *arguments), dtype=dtype)
+            out = np.asarray(self._drawn(generator, size, arguments), dtype=dtype)
+            if self.discrete or self.own_axes:
+                return out
+            low, high = self.ends_at(arguments)
+            out, still = inside(out, low, high), np.equal(low, high)
+            if np.any(still):  # there 0 times an overflow would be NaN
+                np.copyto(out, low, where=still)
+            return out
 
-    def _by_quantiles(self, generator: Generator, size: Size, *arguments: Array) -> Array:
-        """Quantiles of uniform numbers, moved inside the ends."""
-        loc, scale, own = self._line(arguments)
-        out = np.asarray(loc + scale * self.of_z(self.quantiles, 0, uniforms(generator, size), own))
-        out = inside(out, *self._ends(arguments))
-        still, value = self.constants(arguments)
-        if np.any(still):  # there 0 times an overflow would be NaN
-            np.copyto(out, value, where=still)
-        return out
+    def _drawn(self, generator: Generator, size: Size, arguments: Arguments) -> Array:
+        if self.sampler is None:
+            drawn: Array = self.quantile(uniforms(generator, size), *arguments)
+            return drawn
+        if callable(self.sampler):
+            return np.asarray(self.sampler(generator, size, *arguments))
+        given = zip(self.parameters, arguments, strict=True)
+        own = [plain_argument(x, one.domain.whole) for one, x in given if one.role is None]
+        loc, scale, _ = self._line(arguments)
+        return scaled(np.asarray(getattr(generator, self.sampler)(*own, size=size)), loc, scale)
 
     def log_density(self, arguments: Arguments, x: Array) -> Array:
         """Logarithm of the density, or of the probability where the law is discrete.
@@ -331,9 +350,9 @@ class Law:
             if self.own_axes is not None:
                 values = self.log_density_inside(x, *arguments)
                 return np.where(np.isnan(x).any(axis=-2), np.nan, values)
-            if not self.discrete and np.any(self.constants(arguments)[0]):
+            low, high = self.ends_at(arguments)
+            if not self.discrete and np.any(np.equal(low, high)):
                 raise ValueError(f"{self.name!r} with no spread is a constant, and has no density")
-            low, high = self._ends(arguments)
             # an infinite x has no density, even where the support has no end
             inside = (x >= low) & (x <= high) & np.isfinite(x)
             if self.discrete and self.values is not Values.LISTED:
@@ -353,7 +372,7 @@ class Law:
         Raises:
             TypeError: x may lie outside the support, or the law has no density of one number.
         """
-        low, high = self._ends(arguments)
+        low, high = self.ends_at(arguments)
         inside = np.all((x.low >= low) & (x.high <= high))
         if self.discrete or self.own_axes is not None or not inside:
             raise TypeError(f"nothing is known of the density of {self.name!r}")
@@ -396,7 +415,7 @@ class Law:
             if not high - low < min(at_most, MOST_POINTS):
                 low = float(self.quantile(left_out, *values))
                 high = float(self.upper_quantile(left_out, *values))
-            if not (high - low < at_most and max(-low, high) < LARGEST_COUNT):
+            if not (0 <= high - low < at_most and max(-low, high) < LARGEST_COUNT):
                 return None
             edges = np.arange(low - 1.0, high + 1.0)
         if len(edges) > at_most + 1:
@@ -428,21 +447,27 @@ class Law:
         with np.errstate(all="ignore"):
             if self.values is Values.LISTED:  # a draw is one of the list
                 return norm(0, p)
-            found = [self._norm_of_ends(p, norm)]
-            if not self.of_lists:
-                found.append(self._norm_of_line(p, roles, hulls, norm))
-                adding = [i for i in places if self.parameters[i].adds]
-                found += [self._norm_of_sum(p, i, hulls, norm) for i in adding]
+            if self.of_lists:
+                return math.inf
+            adding = [i for i in places if self.parameters[i].adds]
+            found = [self._norm_of_ends(p, norm), self._norm_of_line(p, roles, hulls, norm)]
+            found += [self._norm_of_sum(p, i, hulls, norm) for i in adding]
         return min((one for one in found if not math.isnan(one)), default=math.inf)
 
     def _norm_of_ends(self, p: float, norm: ArgumentNorm) -> float:
-        """Where each end is an argument or a number: E max(|a|, |b|)^p <= E|a|^p + E|b|^p."""
-        ends = _written_ends(self)
-        sizes = [norm(one, p) if isinstance(one, int) else abs(one) for one in ends]
+        """Where each end is an argument or a number: E max(|a|, |b|)^p <= E|a|^p + E|b|^p.
+
+        Which it is, is told by two sets of arguments.
+        """
+        sets = (2.0, 3.5, 5.25, 7.0), (7.0, 5.25, 3.5, 2.0)
+        arguments, count = [*zip(*sets, strict=True)], len(self.parameters)
+        ends = (self.ends(*one[:count]) if callable(self.ends) else self.ends for one in sets)
+        sizes = [0.0]
+        for pair in zip(*ends, strict=True):
+            number = abs(pair[0]) if pair[0] == pair[1] else math.inf
+            sizes.append(norm(arguments.index(pair), p) if pair in arguments else number)
         most = max(sizes)
-        if min(sizes) == 0 or math.isinf(most) or not any(isinstance(one, int) for one in ends):
-            return most
-        return most * math.pow(sum((one / most) ** p for one in sizes), 1.0 / p)
+        return most * math.pow(sum((one / (most or 1.0)) ** p for one in sizes), 1.0 / p)
 
     def _norm_of_line(
         self, p: float, roles: list[Role | None], hulls: list[Hull], norm: ArgumentNorm
@@ -610,29 +635,34 @@ class Law:
         """Loc, scale and the arguments of z without a role."""
         pairs = [*zip(self.parameters, arguments, strict=True)]
         roles = [(one.role, given) for one, given in pairs if one.role is not None]
-        parts = [
-            [given if factor == 1 else given * factor for factor, given in factors if factor]
-            for factors in (
-                [(role.of_loc, given) for role, given in roles],
-                [(role.of_scale, given) for role, given in reversed(roles)],
-            )
-        ]
-        loc, scale = (sum(some[1:], some[0]) if some else None for some in parts)
+        loc = sum((given * role.of_loc for role, given in roles if role.of_loc), 0.0)
+        widths = [given * role.of_scale for role, given in roles if role.of_scale]
         own = [given for one, given in pairs if one.role is None]
-        return 0.0 if loc is None else loc, 1.0 if scale is None else scale, own
+        return loc, sum(widths, 0.0) if widths else 1.0, own
 
-    def of_z(self, pair: Pair | Vector | None, side: int, x: Any, own: Sequence[Any]) -> Any:
-        """The function of the lower or the upper tail of z, if the side is 0 or 1."""
+    def standard(self, own: Sequence[Any]) -> list[Any]:
+        """The arguments of z, from those without a role."""
+        others = iter(own)
+        return [one.role.unit if one.role else next(others) for one in self.parameters]
+
+    def chance_of_z(self, side: int, x: Any, own: Sequence[Any]) -> Any:
+        """P(z <= x) or P(z > x), if the side is 0 or 1."""
+        pair = self.chances
         if pair is None:
-            return special.by_rows(lambda x, row: _by_density(self, row).chance(side, x), x, own)
+            axes = [one.axes for one in self.parameters if one.role is None]
+            return special.by_rows(lambda x, row: _table(self, row).chance(side, x), x, own, axes)
         if isinstance(pair, tuple):
             return pair[side](x, *own)
         assert callable(pair)
-        if not side:
-            return pair(x, *own)
-        if pair is self.quantiles:
-            return -pair(x, *own)
-        return pair(-x - 1.0 if self.discrete else -x, *own)
+        return pair((-x - 1.0 if self.discrete else -x) if side else x, *own)
+
+    def quantile_of_z(self, side: int, level: Any, own: Sequence[Any]) -> Any:
+        """The quantile of z as its facts say, for a level of the lower or of the upper tail."""
+        pair = self.quantiles.pair if isinstance(self.quantiles, Nearly) else self.quantiles
+        if isinstance(pair, tuple):
+            return pair[side](level, *own)
+        assert pair is not None
+        return (-1.0 if side else 1.0) * pair(level, *own)
 
     def _each(self, arguments: Sequence[Any], of: OfLine, side: float = 0.0) -> list[Any]:
         """The results of a function for each set of arguments; `side` is the sign for `rate`."""
@@ -643,36 +673,18 @@ class Law:
                 found_of_each: list[Any] = law._each(each, of, side)
                 return found_of_each
             loc, scale, own = self.as_line(*flat) or (0.0, 1.0, flat)
-            still, value = self.constants(self._arrays(arguments))
-            if self.of_lists:
-                still, value = np.asarray(still)[..., 0], np.asarray(value)[..., 0]
             rate = self.rate(math.copysign(1.0, side), arguments) if side else 0.0
-            order, ends = self._order(arguments), self._end_arrays(arguments)
-            numbers = [np.where(still, value, np.nan), loc, scale, order, *ends, rate]
-            columns = [np.asarray(one, dtype=np.float64) for one in (*numbers, *own)]
+            numbers = [loc, scale, self._order(arguments), *self._end_arrays(arguments), rate]
             axes = [0] * len(numbers) + [parameter.axes for parameter in self.parameters]
-            leads = [one.shape[: one.ndim - many] for one, many in zip(columns, axes, strict=True)]
-            lead = np.broadcast_shapes(*leads)
-            lists = [
-                np.broadcast_to(one, lead + one.shape[len(first) :])
-                .reshape(-1, *one.shape[len(first) :])
-                .tolist()
-                for one, first in zip(columns, leads, strict=True)
-            ]
-            few = len(lists[0]) <= FEW
-            found: dict[str, Sequence[float]] = {}
-            keys = []
-            for one in zip(*lists, strict=True):
-                keys.append(repr(one))
-                if keys[-1] not in found:
-                    draw, given = moments.Line(*one[: len(numbers)]), one[len(numbers) :]
-                    varies = math.isnan(draw.constant) and draw.scale < math.inf
-                    if varies and not np.isnan(given).any():
-                        fixed = tuple(tuple(x) if isinstance(x, list) else x for x in given)
-                        rule, known = _known(self, draw.order, fixed)
-                        draw = replace(draw, few=few, rule=rule, known=known)
-                    found[keys[-1]] = of(draw)
-            table = np.array([found[key] for key in keys], dtype=np.float64)
+            lead, rows, places = special.rows_of([*numbers, *own], axes)
+            found = []
+            for row in rows:
+                draw, given = moments.Line(*row[: len(numbers)]), row[len(numbers) :]
+                rule, known = None, None
+                if draw.varies and not any(np.isnan(one).any() for one in given):
+                    rule, known = _known(self, draw.order, given)
+                found.append(of(replace(draw, few=len(rows) <= FEW, rule=rule, known=known)))
+            table = np.array(found, dtype=np.float64)[places]
             return [column.reshape(lead)[()] for column in table.T]
 
     def rate(self, side: float, arguments: Sequence[Any]) -> Any:
@@ -692,8 +704,6 @@ class Law:
             return np.where(np.isfinite(end), math.inf, falls)
 
     def _order(self, arguments: Sequence[Any]) -> Any:
-        if isinstance(self.moments, Cumulants):
-            return math.inf
         return self.moments(*self._flat(arguments)) if callable(self.moments) else self.moments
 
     def _chance(self, side: int, x: Any, arguments: Sequence[Any]) -> Any:
@@ -706,7 +716,7 @@ class Law:
             x = np.asarray(x, dtype=np.float64)
             whole = self.discrete and self.values is not Values.LISTED
             z = ((np.floor(x) if whole else x) - loc) / np.where(scale > 0, scale, 1.0)
-            values = self.of_z(self.chances, side, z, own)
+            values = self.chance_of_z(side, z, own)
             values = np.where(scale == 0, np.where(x >= loc, most, least), values)
             outside = x < low if self.discrete else x <= low
             values = np.where(x >= high, most, np.where(outside, least, values))
@@ -719,11 +729,11 @@ class Law:
             low, high = self._end_arrays(arguments)
             first, last = (high, low) if side else (low, high)
             level = np.asarray(level, dtype=np.float64)
-            if self.quantiles is None:
+            if self.searches:
                 values = self._searched(side, level, self._flat(arguments), low, high)
             else:
                 loc, scale, own = self._line(self._flat(arguments))
-                values = loc + scale * self.of_z(self.quantiles, side, level, own)
+                values = loc + scale * self.quantile_of_z(side, level, own)
                 values = np.where(scale == 0, loc, values)
             values = np.minimum(np.maximum(values, low), high)
             values = np.where(level == 0, first, np.where(level == 1, last, values))
@@ -734,53 +744,51 @@ class Law:
     ) -> Array:
         """A quantile where there is no formula, from the probabilities."""
         loc, scale, own = self._line(arguments)
-
-        def chance(x: Array) -> Any:
-            return self.of_z(self.chances, side, (x - loc) / scale, own)
-
-        def density(x: Array) -> Any:
-            return np.exp(self.log_density_inside(x, *arguments))
-
-        shape = np.broadcast_shapes(level.shape, *map(np.shape, (low, high, *arguments)))
-        level, low, high = (np.broadcast_to(one, shape) for one in (level, low, high))
         if self.discrete:
             near = level * (1.0 + ROUNDING if side else 1.0 - ROUNDING)
+            if self.chances is None:
+                axes = [one.axes for one in self.parameters]
+                return special.by_rows(
+                    lambda level, row: _table(self, row).quantile(side, level), near, own, axes
+                )
             reached = np.less_equal if side else np.greater_equal
-            return np.asarray(special.least_whole(lambda x: reached(chance(x), near), low, high))
-        if self.chances is None:
-            low, high = loc + scale * special.by_rows(
-                lambda level, row: _by_density(self, row).piece_of(side, level), level, own, 2
+            low, high, near = np.broadcast_arrays(low, high, near)
+            return np.asarray(
+                special.least_whole(
+                    lambda x: reached(self.chance_of_z(side, x, own), near), low, high
+                )
             )
-        return np.asarray(
-            special.where_reached(chance, density, level, low, high, falls=bool(side))
+        start: Any = np.nan
+        if isinstance(self.quantiles, Nearly):  # from the nearer tail
+            near, far = (
+                self.quantile_of_z(one, at, own)
+                for one, at in ((side, level), (1 - side, 1.0 - level))
+            )
+            start = loc + scale * np.where(level > 0.5, far, near)
+            start = np.where(np.isfinite(start), start, high if side else low)
+        whole = np.broadcast_arrays(level, low, high, start, *arguments)
+        flat = [one.ravel() for one in whole]
+        fixed = all(np.size(one) == 1 for one in arguments)
+        given = arguments if fixed else flat[4:]
+
+        def chance(x: Array, at: Array) -> Any:
+            loc, scale, own = self._line(given if fixed else [one[at] for one in given])
+            return self.chance_of_z(side, (x - loc) / scale, own)
+
+        def density(x: Array, at: Array) -> Any:
+            own = given if fixed else [one[at] for one in given]
+            return np.exp(self.log_density_inside(x, *own))
+
+        found = special.where_reached(
+            chance, density, flat[0], (flat[1], flat[2]), flat[3], falls=bool(side)
         )
-
-    def _ends(self, arguments: Sequence[Any]) -> tuple[Any, Any]:
-        return self.ends(*arguments) if callable(self.ends) else self.ends
-
-    def constants(self, arguments: Sequence[Any]) -> tuple[Any, Any]:
-        """Where the law is a constant, and this constant; arguments have an axis of draws."""
-        low, high = self._ends(arguments)
-        still, value = np.equal(low, high), low
-        if self.discrete and self.has_quantiles:  # where nothing lies above the low end
-            none_above = np.equal(self.of_z(self.chances, 1, low, arguments), 0)
-            all_above = np.equal(self.of_z(self.chances, 0, high - 1.0, arguments), 0)
-            value = np.where(all_above & ~none_above & (high < math.inf), high, value)
-            still = still | none_above | (all_above & (high < math.inf))
-        if self.units is not None:
-            loc, scale, _ = self._line(arguments)
-            still, value = still | np.equal(scale, 0), np.where(np.equal(scale, 0), loc, value)
-        return still, value
+        found[np.abs(found) < np.finfo(np.float64).tiny] = 0.0  # it has too few digits
+        return found.reshape(whole[0].shape)
 
     def _end_arrays(self, arguments: Sequence[Any]) -> tuple[Any, Any]:
         """The two ends, without an axis of draws."""
-        arrays = self._arrays(arguments)
-        low, high = self._ends(arrays)
-        still, value = self.constants(arrays)
-        low, high = np.where(still, value, low), np.where(still, value, high)
-        if self.of_lists:
-            return low[..., 0], high[..., 0]
-        return low, high
+        low, high = self.ends_at(self._arrays(arguments))
+        return (low[..., 0], high[..., 0]) if self.of_lists else (low, high)
 
     def _flat(self, values: Sequence[Any]) -> list[Any]:
         """Fixed arguments as float64 numbers and arrays, whose arithmetic knows infinity."""
@@ -792,28 +800,6 @@ class Law:
             value[..., np.newaxis] if parameter.axes else value
             for parameter, value in zip(self.parameters, self._flat(values), strict=True)
         ]
-
-
-@cache
-def _written_ends(law: Law) -> list[float | int]:
-    """Each end as the place of the argument that it is, or as a number; infinite if it is neither.
-
-    It is told by two sets of arguments, in another order and with other lists.
-    """
-    numbers, lists = (2.0, 3.5, 5.25, 7.0), ([0.25, 0.75], [0.0, 0.0, 0.375, 0.625])
-    told: list[list[float]] = []
-    for given, entries in zip((numbers, numbers[::-1]), lists, strict=True):
-        arguments: list[Any] = [
-            np.array(entries if one.axes == 1 else np.eye(2))[..., np.newaxis] if one.axes else x
-            for one, x in zip(law.parameters, given, strict=False)
-        ]
-        ends = law.ends(*arguments) if callable(law.ends) else law.ends
-        told.append([float(np.ravel(end)[0]) for end in ends])
-    pairs, found = [*zip(numbers, numbers[::-1], strict=True)], list[float | int]()
-    for pair in zip(*told, strict=True):
-        number = pair[0] if pair[0] == pair[1] else math.inf
-        found.append(pairs.index(pair) if pair in pairs else number)
-    return found
 
 
 # a law without quantiles of its own, and one whose tails differ, are told by these levels
@@ -838,19 +824,19 @@ def _known(
     law: Law, order: float, own: tuple[Any, ...]
 ) -> tuple[moments.Rule | None, moments.Moments | None]:
     """The rule and the moments of z; None if it has too many values."""
+    given = [*zip(own, law.parameters, strict=True)]
     if law.discrete:
         found = law._points(own, MOST_SUMMED, moments.LEAST)
-        if found is None and isinstance(law.moments, Cumulants):
-            return None, moments.by_cumulants(law.moments.of(*own))
-        if found is None or not len(found[0]):  # it does not take these arguments
+        if found is not None and len(found[0]):
+            return moments.moments_by(moments.by_values(*found), order)
+    if law.discrete or law.chances is None:
+        table = _table(law, tuple(one for one, of in given if of.role is None))
+        if table is None:
             return None, None
-        return moments.moments_by(moments.by_values(*found), order)
-    if law.chances is None:
-        others = zip(own, law.parameters, strict=True)
-        table = _by_density(law, tuple(one for one, of in others if of.role is None))
-        rule = moments.by_values(table.x.ravel(), table.weights.ravel(), exact=False)
+        x, weights = table.x.ravel(), table.weights.ravel()
+        rule = moments.by_values(x, weights, rounding=moments.ROUNDING, off=4.0 * table.off)
         return moments.moments_by(rule, order)
-    knots = [float(one) for one, of in zip(own, law.parameters, strict=True) if of.knot]
+    knots = [float(one) for one, of in given if of.knot]
     return moments.moments_by(
         moments.by_quantiles(
             lambda u: law.quantile(u, *own),
@@ -863,13 +849,27 @@ def _known(
 
 
 @lru_cache(maxsize=64)
-def _by_density(law: Law, own: tuple[float, ...]) -> moments.Pieces:
-    """The density of z on pieces; its arguments are those without a role."""
-    others = iter(own)
-    numbers = [np.float64(one.role.unit if one.role else next(others)) for one in law.parameters]
-    return moments.by_density(
-        lambda x: law.log_density_inside(x, *numbers) + 0.0 * x, *law.support(*numbers)
-    )
+def _table(law: Law, own: tuple[Any, ...]) -> Any:
+    """What z is drawn from by its density or probabilities; of arguments without a role."""
+    given = law.standard(own)
+    numbers = law._arrays(given) if law.of_lists else law._flat(given)
+
+    def log_density(x: Array) -> Array:
+        return np.asarray(law.log_density_inside(x, *numbers)) + 0.0 * x
+
+    low, high = law.support(*given)
+    if not law.discrete:
+        return moments.by_density(log_density, low, high)
+    if law.values is Values.LISTED:
+        return moments.by_probabilities(log_density, np.unique(np.asarray(own[0], np.float64)))
+    if law.chances is None:
+        return moments.by_probabilities(log_density, np.arange(low, high + 1.0))
+    if not high - low < MOST_SUMMED:
+        low = float(law.quantile(moments.LEAST, *given))
+        high = float(law.upper_quantile(moments.LEAST, *given))
+    if not (high - low >= 0 and max(-low, high) < LARGEST_COUNT):  # of no such arguments
+        return None
+    return moments.by_density(log_density, low, high + 1.0, whole=True)
 
 
 def _draws_first(argument: Array, axes: int) -> Array:
@@ -880,22 +880,42 @@ def _draws_first(argument: Array, axes: int) -> Array:
     return np.moveaxis(argument.reshape(*lacking, *argument.shape), -1, 0)
 
 
+def plain_argument(argument: Array, whole: bool = False) -> Any:
+    """An argument for numpy's generators: a number if it has one element; counts as integers.
+
+    >>> plain_argument(np.array([[2.0]]), whole=True), plain_argument(np.array([1.0, 2.0]))
+    (2, array([1., 2.]))
+    """
+    typed = argument.astype(np.int64) if whole else argument
+    return typed.item() if typed.size == 1 else typed
+
+
 def uniforms(generator: Generator, size: Size) -> Array:
-    """Uniform numbers strictly between 0 and 1."""
+    """Uniform numbers strictly between 0 and 1: numpy's are multiples of 2**-53, 0 included."""
     out = generator.random(size)
-    return np.maximum(out, HALF_CELL, out=out)
+    return np.maximum(out, 2.0**-54, out=out)
 
 
-def inside(out: Array, low: Array | float, high: Array | float | None) -> Array:
+def scaled(out: Array, loc: Any, scale: Any) -> Array:
+    """`loc + scale * out`, computed in place."""
+    if np.size(scale) > 1 or np.any(scale != 1.0):
+        out *= scale
+    if np.size(loc) > 1 or np.any(loc != 0.0):
+        out += loc
+    return out
+
+
+def inside(out: Array, low: Array | float, high: Array | float) -> Array:
     """Move draws that rounding or underflow put on an end, or beyond it, to the next number inside.
 
     This is done in place. Where `low == high` the law is a constant: this number.
     """
-    if high is None:
-        return np.maximum(out, np.nextafter(low, np.inf), out=out)
     roomy = np.less(low, high)
-    least = np.where(roomy, np.nextafter(low, np.inf), low)
-    return np.clip(out, least, np.where(roomy, np.nextafter(high, -np.inf), high), out=out)
+    if np.any(np.greater(low, -math.inf)):
+        np.maximum(out, np.where(roomy, np.nextafter(low, np.inf), low), out=out)
+    if np.any(np.less(high, math.inf)):
+        np.minimum(out, np.where(roomy, np.nextafter(high, -np.inf), high), out=out)
+    return out
 
 
 def digits_problem(law: Law, arguments: Arguments) -> str | None:
@@ -910,7 +930,7 @@ def digits_problem(law: Law, arguments: Arguments) -> str | None:
     if law.discrete or law.own_axes is not None:
         return None
     with np.errstate(all="ignore"):
-        low, high = law.ends(*arguments) if callable(law.ends) else law.ends
+        low, high = law.ends_at(arguments)
         line = law.as_line(*arguments) or (low, high - low)
         loc, scale = np.broadcast_arrays(*line[:2])
         far = (np.abs(loc) > FARTHEST_OUT * scale) & (scale > 0)

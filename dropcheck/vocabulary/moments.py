@@ -56,7 +56,8 @@ class Rule:
     paces: Floats
     parts: int = 3
     finer: Callable[[], Rule] | None = None
-    exact: bool = False  # whether x are values of the law itself
+    rounding: float = ROUNDING  # the relative error of points
+    off: float = 0.0  # the same of weights
 
     def total(self, terms: Floats, far: Any = 0.0) -> tuple[float, float]:
         """The sum of the terms of an expectation, and a bound of the error of the rule."""
@@ -83,9 +84,8 @@ class Rule:
         value, off = self.total(terms, far)
         sizes = np.abs(deviations) ** ((p - 1) / 2)
         noise = float((sizes * self.weights * np.abs(self.x) * sizes).sum())
-        share = SUM_ROUNDING if self.exact else ROUNDING
         ends = np.logaddexp(self.ends, math.log(abs(centre)) if centre else -math.inf)
-        return value, off + self.beyond(p * ends, p * self.slopes), share * p * noise
+        return value, off + self.beyond(p * ends, p * self.slopes), self.rounding * p * noise
 
 
 @cache
@@ -141,7 +141,11 @@ def by_quantiles(
 
 
 def by_values(
-    values: Floats, chances: Floats, outside: tuple[float, float] = (0.0, 0.0), exact: bool = True
+    values: Floats,
+    chances: Floats,
+    outside: tuple[float, float] = (0.0, 0.0),
+    rounding: float = SUM_ROUNDING,
+    off: float = 0.0,
 ) -> Rule:
     """The rule of a discrete law with listed values, and the probabilities below and above them."""
     tips = values[[0, -1]]
@@ -161,7 +165,8 @@ def by_values(
         slopes=np.where(tips * [-1.0, 1.0] > 0, paces / np.abs(tips), 0.0),
         paces=paces,
         parts=1,
-        exact=exact,
+        rounding=rounding,
+        off=off,
     )
 
 
@@ -170,7 +175,7 @@ class Pieces:
     """A law by its density, on pieces between two ends on which Gauss's rule is right.
 
     `sums`, [2, edges], are the probabilities below and above each edge; `x` and `weights`,
-    [pieces, points], are a rule for expectations.
+    [pieces, points], are a rule for expectations. By the density, all was off 1 by `off`.
     """
 
     log_density: Callable[[Floats], Any]
@@ -178,6 +183,7 @@ class Pieces:
     sums: Floats
     x: Floats
     weights: Floats
+    off: float
 
     def chance(self, side: int, x: Floats) -> Floats:
         """P(X <= x) or P(X > x), for the side 0 or 1: from the nearest edge on that side."""
@@ -188,44 +194,94 @@ class Pieces:
         density = np.exp(self.log_density(self.edges[edge][..., np.newaxis] + steps * places))
         return np.asarray(self.sums[side][edge] + np.abs(steps[..., 0]) * (density @ weights))
 
-    def piece_of(self, side: int, level: Floats) -> Floats:
-        """The ends of the piece on which a chance reaches a level."""
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Listed:
+    """A law by its values and their probabilities, in rising order.
+
+    `sums`, [2, values + 1], are the probabilities at most and above each value, and below all.
+    """
+
+    x: Floats
+    weights: Floats
+    sums: Floats
+
+    def chance(self, side: int, x: Floats) -> Floats:
+        """P(X <= x) or P(X > x), for the side 0 or 1."""
+        return np.asarray(self.sums[side][np.searchsorted(self.x, x, side="right")])
+
+    def quantile(self, side: int, level: Floats) -> Floats:
+        """The least x with P(X <= x) >= level, or with P(X > x) <= level."""
         sign = 1.0 - 2.0 * side
-        edge = np.searchsorted(sign * self.sums[side], sign * level, side="right") - 1
-        edge = np.clip(edge, 0, len(self.edges) - 2)
-        return np.stack([self.edges[edge], self.edges[edge + 1]])
+        places = np.searchsorted(sign * self.sums[side][1:], sign * level)
+        return np.asarray(self.x[np.minimum(places, len(self.x) - 1)])
+
+
+def by_probabilities(log_mass: Callable[[Floats], Any], values: Floats) -> Listed:
+    """The law of listed values with these logarithms of probabilities, but for a constant."""
+    found = np.exp(log_mass(values))
+    each = found / found.sum()
+    sums = np.array([[0.0, *np.cumsum(each)], [*np.cumsum(each[::-1])[::-1], 0.0]])
+    return Listed(values, each, np.minimum(sums, 1.0))
 
 
 @cache
 def _gauss() -> tuple[Floats, Floats]:
     """Gauss's rule of 16 points on [0, 1]."""
-    places, weights = np.polynomial.legendre.leggauss(16)
+    places, weights = np.polynomial.legendre.leggauss(_POINTS)
     return (places + 1.0) / 2.0, weights / 2.0
 
 
-def by_density(log_density: Callable[[Floats], Any], low: float, high: float) -> Pieces:
-    """The pieces of a law with a smooth density between two ends.
+_POINTS = 16
+
+
+@cache
+def _gram(count: float) -> tuple[Floats, Floats]:
+    """The rule of 16 points, or fewer, for the sum over the numbers 0 to count - 1.
+
+    It is that of Gauss, from the recurrence of the polynomials that are orthogonal on them
+    (Gautschi 2004, "Orthogonal polynomials", section 1.5.2 and theorem 3.1).
+    """
+    k = np.arange(1.0, _POINTS)
+    off = np.sqrt(np.maximum(k**2 * (count**2 - k**2) / (4.0 * (4.0 * k**2 - 1.0)), 0.0))
+    places, vectors = np.linalg.eigh(np.diag(off, 1) + np.diag(off, -1))
+    return (count - 1.0) / 2.0 + places, count * vectors[0] ** 2
+
+
+def by_density(
+    log_density: Callable[[Floats], Any], low: float, high: float, whole: bool = False
+) -> Pieces:
+    """The pieces of a law with a smooth density, or smooth probabilities, between two ends.
 
     They are halved where the density changes by more than a factor of e^2: the rule is then right
     to about 1e-14 (Davis and Rabinowitz 1984, section 2.7). Where nothing is drawn they stay.
+    Pieces of whole numbers begin with an edge and end before the next.
     """
-    edges = np.unique(np.clip([*np.linspace(low, high, 17), 0.0], low, high))
-    places, weights = _gauss()
+    edges = np.clip([*np.linspace(low, high, 17), 0.0], low, high)
+    edges = np.unique(np.floor(edges) if whole else edges)
     while True:
         width = np.diff(edges)[:, np.newaxis]
-        x = edges[:-1, np.newaxis] + width * np.concatenate([[0.0], places, [1.0]])
+        if whole:
+            rules = [_gram(count) for count in width[:, 0].tolist()]
+            steps, weights = (np.stack([rule[i] for rule in rules]) for i in (0, 1))
+        else:
+            steps, weights = (width * one for one in _gauss())
+        ends = np.stack([0.0 * width, steps.max(axis=1, keepdims=True) if whole else width])
+        x = edges[:-1, np.newaxis] + np.concatenate([steps, *ends], axis=1)
         logs = np.asarray(log_density(x))
         wide = np.ptp(logs, axis=1) > 2.0
         most = logs.max(axis=1)  # the top may be narrow
         wide &= (most + np.log(width[:, 0]) > math.log(LEAST)) | (most == most.max())
-        wide &= width[:, 0] > 1e-15 * (high - low)
+        wide &= width[:, 0] > (1.0 if whole else 1e-15 * (high - low))
         if not wide.any():
             break
-        edges = np.union1d(edges, (edges[:-1] / 2 + edges[1:] / 2)[wide])
-    found = width * weights * np.exp(logs[:, 1:-1])
+        middle = (edges[:-1] / 2 + edges[1:] / 2)[wide]
+        edges = np.union1d(edges, np.floor(middle) if whole else middle)
+    found = weights * np.exp(logs[:, :-2])
     each = found.sum(axis=1) / found.sum()
     sums = np.array([[0.0, *np.cumsum(each)], [*np.cumsum(each[::-1])[::-1], 0.0]])
-    return Pieces(log_density, edges, sums, x[:, 1:-1], found / found.sum())
+    off = abs(float(found.sum()) - 1.0)
+    return Pieces(log_density, edges, sums, x[:, :-2], found / found.sum(), off)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +316,7 @@ def moments_by(rule: Rule, order: float) -> tuple[Rule, Moments]:
             break
         value, by_rule, rounding = rule.power(k, mean if k > 1 else 0.0, signed=k % 2 == 1)
         size = rule.power(k, mean if k > 1 else value)[0] if k % 2 else value
-        rounding += ROUNDING * size
+        rounding += (ROUNDING + rule.off) * size
         if by_rule > max(CLOSE * size, rounding) and rule.finer is not None:
             return moments_by(rule.finer(), order)
         if k == 1:
@@ -271,17 +327,6 @@ def moments_by(rule: Rule, order: float) -> tuple[Rule, Moments]:
         central[k], off[k] = _short(value, by_rule + rounding + moved)
     cumulants, cumulants_off = _cumulants(mean, mean_off, central, off)
     return rule, Moments(mean, central, cumulants, mean_off, off, cumulants_off)
-
-
-def by_cumulants(cumulants: Sequence[Any]) -> Moments:
-    """The moments of a law from its cumulants (Smith 1995, equation 3)."""
-    central = [1.0, 0.0]
-    for k in range(2, HIGHEST_ORDER + 1):
-        parts = [math.comb(k - 1, j - 1) * cumulants[j] * central[k - j] for j in range(2, k + 1)]
-        central.append(float(sum(parts)))
-    found, known = np.array(central), np.array(cumulants, dtype=np.float64)
-    offs = CLOSE * np.abs(found), CLOSE * np.abs(known)
-    return Moments(float(known[1]), found, known, ROUNDING * abs(float(known[1])), *offs)
 
 
 def in_powers(cumulants: Sequence[float]) -> Floats:
@@ -326,13 +371,13 @@ def norm_by(rule: Rule, p: float, move: float) -> float:
     """A bound of (E|x + move|^p)^(1/p), which is off by little."""
     step = 1 if move == 0 else 2  # a rule by points may be wrong where |x + move|^p has a kink
     below = step * math.floor(p / step)
-    if rule.parts == 1 and not rule.exact and p > below:
+    if rule.parts == 1 and rule.rounding >= ROUNDING and p > below:
         # log E|x|^p is convex in p (Lyapunov 1901), and 0 for p = 0
         above = below + step
         lower, upper = (q * math.log(norm_by(rule, q, move)) if q else 0.0 for q in (below, above))
         return math.exp((lower + (p - below) / step * (upper - lower)) / p)
     value, by_rule, rounding = rule.power(p, -move)
-    rounding += ROUNDING * value
+    rounding += (ROUNDING + rule.off) * value
     if by_rule > CLOSE_NORM * p * value and rule.finer is not None:
         return norm_by(rule.finer(), p, move)
     bound = (value + by_rule + rounding) ** (1.0 / p)
@@ -349,7 +394,7 @@ def log_mgf_by(rule: Rule, t: float, rate: float) -> float:
     value, off = rule.total(terms)
     if off > CLOSE_NORM * value and rule.finer is not None:
         return log_mgf_by(rule.finer(), t, rate)
-    noise = ROUNDING * float((terms * (1.0 + np.abs(exponents))).sum())
+    noise = ROUNDING * float((terms * (1.0 + np.abs(exponents))).sum()) + rule.off * value
     outward = np.sign(rule.tips - np.mean(rule.tips))  # e^(t x) grows on one side
     paces = np.where(t * outward > 0, abs(t) * np.maximum(rule.paces, 1.0 / rate), 0.0)
     return top + math.log(value + off + noise + rule.beyond(t * rule.tips - top, paces))
@@ -359,21 +404,25 @@ def log_mgf_by(rule: Rule, t: float, rate: float) -> float:
 class Line:
     """A draw loc + scale · z between two ends, with the rule and the moments of z if known."""
 
-    constant: float  # the only value; NaN where it has several
     loc: float
     scale: float
     order: float
     low: float
     high: float
-    rate: float  # the |t| from which on E exp(t x) is infinite
+    rate: float = 0.0  # the |t| from which on E exp(t x) is infinite
     few: bool = True  # whether there are few such draws, and a norm may take long
     rule: Rule | None = None
     known: Moments | None = None
 
+    @property
+    def varies(self) -> bool:
+        """Whether it is no constant, and of a finite scale."""
+        return self.low != self.high and self.scale < math.inf
+
     def moment(self, order: int) -> tuple[float, float]:
         """The mean, for order 1, or a central moment; and a bound of its error."""
-        if not math.isnan(self.constant):
-            return (self.constant if order == 1 else float(order == 0)), 0.0
+        if self.low == self.high:
+            return (self.low if order == 1 else float(order == 0)), 0.0
         if not order < self.order:
             both_sides = order % 2 and not math.isfinite(self.low)
             return (math.nan if both_sides else math.inf), 0.0
@@ -386,7 +435,7 @@ class Line:
 
     def cumulant(self, order: int) -> tuple[float, float]:
         """A cumulant of an order from 2 on, and a bound of its error."""
-        if not math.isnan(self.constant):
+        if self.low == self.high:
             return 0.0, 0.0
         if self.known is None or not order < self.order:
             return math.nan, math.inf
@@ -395,8 +444,8 @@ class Line:
 
     def norm(self, p: float) -> float:
         """A bound of (E|x|^p)^(1/p)."""
-        if not math.isnan(self.constant):
-            return abs(self.constant)
+        if self.low == self.high:
+            return abs(self.low)
         if not p < self.order:
             return math.inf
         own = math.inf
@@ -410,7 +459,7 @@ class Line:
 
     def spread(self, p: float) -> float:
         """The same of x - E x."""
-        if not math.isnan(self.constant):
+        if self.low == self.high:
             return 0.0
         if not p < self.order or self.known is None:
             return self.high - self.low if p < self.order else math.inf
@@ -421,8 +470,8 @@ class Line:
 
     def log_mgf(self, t: float) -> float:
         """A bound of log E exp(t x)."""
-        if t == 0 or not math.isnan(self.constant):
-            return t * self.constant if t else 0.0
+        if t == 0 or self.low == self.high:
+            return t * self.low if t else 0.0
         bound = t * (self.high if t > 0 else self.low)
         if self.rule is None:
             return bound

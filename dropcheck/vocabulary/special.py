@@ -1,4 +1,4 @@
-"""Faster powers than numpy's; the functions of scipy.special, with digits in far tails; searches.
+"""Faster powers than numpy's; the functions of scipy.special; searches; rows of arguments.
 
 scipy.special is imported when the first of its functions is used.
 """
@@ -65,115 +65,6 @@ class Special:
         return __getattr__(self.name)(*arrays)
 
 
-# ---- tails ---------------------------------------------------------------------------------------
-#
-# What is lost in the far tails of scipy's functions (measured with scipy 1.17).
-
-
-# Below this x the distribution function is a power of x: the next term of its series is smaller by
-# a factor of about x.
-_POWER_BELOW = 1e-100
-
-
-# For larger shapes scipy's incomplete gamma function is wrong in the tails.
-_LARGEST_SHAPE = 3e5
-
-
-def gamma_quantile(shape: Any, u: Any) -> Any:
-    """The x with γ(shape, x) / Γ(shape) = u, also where x is too small for scipy's function."""
-    small = np.exp((np.log(u) + _scipy().gammaln(shape + 1.0)) / shape)
-    x = np.where(small < _POWER_BELOW, small, _scipy().gammaincinv(shape, u))
-    return np.where(shape > _LARGEST_SHAPE, _nearly_normal(shape, _scipy().ndtri(u)), x)
-
-
-def _nearly_normal(shape: Any, z: Any) -> Any:
-    """The quantile of a gamma law of a large shape from that of a normal one.
-
-    It is the expansion of Cornish and Fisher (Goldberg and Levine 1946, Annals of Mathematical
-    Statistics 17, for chi-square laws), to within 1e-10 standard deviations down to 1e-300.
-    """
-    root = np.sqrt(shape)
-    terms = (
-        shape,
-        root * z,
-        (z**2 - 1.0) / 3.0,
-        (z**3 - 7.0 * z) / (36.0 * root),
-        (6.0 * z**4 + 14.0 * z**2 - 32.0) / (-1620.0 * shape),
-        (9.0 * z**5 + 256.0 * z**3 - 433.0 * z) / (38880.0 * shape * root),
-        (12.0 * z**6 - 243.0 * z**4 - 923.0 * z**2 + 1472.0) / (204120.0 * shape**2),
-    )
-    return sum(terms[1:], terms[0])
-
-
-def beta_cdf(a: Any, b: Any, x: Any) -> Any:
-    """I_x(a, b), also where scipy's function returns 0 though the value is not too small."""
-    value = np.asarray(_scipy().betainc(a, b, x))
-    lost = (value == 0) & np.greater(x, 0) & np.greater(b, 0)
-    return np.where(lost, np.exp(_log_beta_tail(a, b, x)), value) if lost.any() else value
-
-
-def beta_survival(a: Any, b: Any, x: Any) -> Any:
-    """1 - I_x(a, b), with the same care as `beta_cdf`."""
-    value = np.asarray(_scipy().betaincc(a, b, x))
-    lost = (value == 0) & np.less(x, 1) & np.greater(a, 0)
-    return np.where(lost, np.exp(_log_beta_tail(b, a, 1.0 - x)), value) if lost.any() else value
-
-
-_MOST_TERMS = 10_000  # enough for parameters up to 1e7; for larger ones the result is too small
-
-
-def _log_beta_tail(a: Any, b: Any, x: Any) -> Any:
-    """Log I_x(a, b) far out, by a series of falling terms (Abramowitz and Stegun 1964, 26.5.4)."""
-    x = np.minimum(x, a / (a + b))
-    total, term = np.zeros(np.shape(a + b + x)), np.ones(np.shape(a + b + x))
-    for n in range(_MOST_TERMS):
-        total = total + term
-        term = term * (x * ((a + b + n) / (a + 1.0 + n)))
-        if not (term > 1e-17 * total).any():
-            break
-    first = _scipy().xlogy(a, x) + _scipy().xlog1py(b, -x) - np.log(a) - _scipy().betaln(a, b)
-    return first + np.log(total)
-
-
-# for levels below it scipy's inverse of the incomplete beta function may be wrong
-_DEEP = 1e-200
-
-
-def gamma_upper_quantile(shape: Any, v: Any) -> Any:
-    """The x with Γ(shape, x) / Γ(shape) = v, from the lower tail where v is near 1."""
-    upper = _scipy().gammainccinv(shape, v)
-    upper = np.where(shape > _LARGEST_SHAPE, _nearly_normal(shape, -_scipy().ndtri(v)), upper)
-    return np.where(np.less(v, 0.5), upper, gamma_quantile(shape, 1.0 - v))
-
-
-def beta_quantile(a: Any, b: Any, u: Any) -> Any:
-    """The x with I_x(a, b) = u, also where x or u is very small."""
-    x_of_u = np.asarray(_scipy().betaincinv(a, b, u))
-    small = np.exp((np.log(u) + np.log(a) + _scipy().betaln(a, b)) / a)
-    unsure = np.isnan(x_of_u) & ~np.isnan(u)
-    x_of_u = np.where(unsure | (small < _POWER_BELOW), small, x_of_u)
-    deep = (unsure | np.less(u, _DEEP)) & (x_of_u >= _POWER_BELOW)
-    if not deep.any():
-        return x_of_u
-    log_x = np.log(x_of_u)
-    for _ in range(30):  # Newton's method for log u as a function of log x
-        x = np.exp(log_x)
-        log_tail = np.log(_scipy().betainc(a, b, x))
-        if not np.isfinite(log_tail).all():
-            log_tail = np.where(np.isfinite(log_tail), log_tail, _log_beta_tail(a, b, x))
-        log_density = _scipy().xlogy(a, x) + _scipy().xlog1py(b - 1.0, -x) - _scipy().betaln(a, b)
-        log_x = np.minimum(log_x + (np.log(u) - log_tail) * np.exp(log_tail - log_density), 0.0)
-    return np.where(deep, np.exp(log_x), x_of_u)
-
-
-def beta_upper_quantile(a: Any, b: Any, v: Any) -> Any:
-    """The x with 1 - I_x(a, b) = v; by `beta_quantile` if scipy may be wrong, or v is near 1."""
-    upper = np.asarray(_scipy().betainccinv(a, b, v))
-    unsure = np.less(v, _DEEP) | np.isnan(upper)
-    upper = np.where(unsure, 1.0 - beta_quantile(b, a, v), upper)
-    return np.where(np.less(v, 0.5), upper, beta_quantile(a, b, 1.0 - v))
-
-
 # ---- searches ------------------------------------------------------------------------------------
 
 
@@ -203,40 +94,52 @@ def least_whole(reached: Callable[[Any], Any], low: Any, high: Any) -> Any:
     return above
 
 
-_MATCHED = 2e-15  # a chance that is off by a smaller share has reached its level
+_MATCHED = 1e-13  # a chance that is off by a smaller share has reached its level
 
 
 def where_reached(
-    chance: Callable[[Any], Any],
-    density: Callable[[Any], Any],
-    level: Any,
-    low: Any,
-    high: Any,
+    chance: Callable[..., Any],
+    density: Callable[..., Any],
+    level: Array,
+    ends: tuple[Array, Array],
+    start: Array,
     falls: bool,
-) -> Any:
+) -> Array:
     """The x between two ends at which a probability that rises or falls in x reaches a level.
 
-    By Newton's method for the logarithm of the probability. A step that leaves the interval which
-    is known to hold x halves this, in the number of floats: it then ends after 64 steps.
+    By Newton's method for the logarithm of the probability, in log x or else in x, from a start
+    that may be NaN. A step that leaves the interval which is known to hold x halves this, in the
+    number of floats, and so do all from the 30th step on: it ends after 64 more. All arrays have
+    one axis; the functions take x and the places of its elements in these.
     """
-    least, most = _places(low), _places(high)
-    x = _at_place((least & most) + ((least ^ most) >> 1))
-    for _ in range(120):
-        found = np.asarray(chance(x))
+    least, most = map(_places, ends)
+    result = np.clip(start, _at_place(least + 1), _at_place(most - 1))
+    result = np.where(np.isnan(result), _between(least, most), result)
+    at, x = np.arange(level.size), result
+    for count in range(100):
+        found = np.asarray(chance(x, at))
         short = (found > level) if falls else (found < level)
-        at = _places(x)
-        least, most = np.where(short, at, least), np.where(short, most, at)
-        step = np.log(level / found) * found / density(x)
-        following = x - step if falls else x + step
-        newton = (following > _at_place(least)) & (following < _at_place(most))
-        settled = (np.abs(found - level) <= _MATCHED * level) | (most - least <= 1)
-        settled |= np.abs(step) <= 2.0 * np.spacing(np.abs(x))
-        if (settled | np.isnan(level) | np.isnan(found)).all():
+        least, most = np.where(short, _places(x), least), np.where(short, most, _places(x))
+        step = (-1.0 if falls else 1.0) * np.log(level / found) * found / density(x, at)
+        met = (np.abs(found - level) <= _MATCHED * level) | np.isnan(level) | np.isnan(found)
+        met |= np.abs(step) < 2.0 * np.spacing(np.abs(x))
+        narrow = ~met & (least + 1 >= most)
+        below = _at_place(least)  # a level that no float reaches is one of an end
+        result[at[narrow]] = np.where(below == ends[0][at], below, _at_place(most))[narrow]
+        left = ~met & ~narrow
+        if not left.any():
             break
-        middle = _at_place((least & most) + ((least ^ most) >> 1))
-        following = np.where(newton, following, middle)
-        x = np.where(settled, x, following)
-    return x
+        at, x, least, most, level, step = (one[left] for one in (at, x, least, most, level, step))
+        following = _between(least, most)
+        for newton in (x + step, x * np.exp(step / x)) if count < 30 else ():
+            within = (newton > _at_place(least)) & (newton < _at_place(most))
+            following = np.where(within, newton, following)
+        result[at] = x = following
+    return result
+
+
+def _between(least: Any, most: Any) -> Any:
+    return _at_place((least & most) + ((least ^ most) >> 1))
 
 
 def _places(x: Any) -> Any:
@@ -249,23 +152,51 @@ def _at_place(place: Any) -> Any:
     return (place ^ ((place >> 63) & np.int64(2**63 - 1))).view(np.float64)
 
 
-def by_rows(
-    function: Callable[..., Any], x: Any, numbers: Sequence[Any], results: int = 1
-) -> Array:
-    """A function of an array and of one tuple of numbers, for numbers that are arrays too.
+Rows = tuple[tuple[int, ...], Sequence[tuple[Any, ...]], Array]
+"""The shape that arguments broadcast to; the different tuples of them; and which of these stands
+where, [elements]."""
 
-    It is called once for each different tuple, and not for NaN, whose results are NaN. Several
-    results lie on a first axis.
+
+def rows_of(arguments: Sequence[Any], axes: Sequence[int]) -> Rows:
+    """The different tuples of arguments that broadcast; each has some axes of its own, the last.
+
+    >>> rows_of([np.array([1.0, 2.0, 1.0]), np.array([[0.5, 0.5]])], [0, 1])[1]
+    [(1.0, (0.5, 0.5)), (2.0, (0.5, 0.5))]
     """
-    x, *numbers = np.broadcast_arrays(x, *numbers)
-    if not numbers:
+    arrays = [np.asarray(one, dtype=np.float64) for one in arguments]
+    leads = [one.shape[: one.ndim - many] for one, many in zip(arrays, axes, strict=True)]
+    lead = np.broadcast_shapes(*leads)
+    lists = [
+        np.broadcast_to(one, lead + one.shape[len(first) :])
+        .reshape(-1, *one.shape[len(first) :])
+        .tolist()
+        for one, first in zip(arrays, leads, strict=True)
+    ]
+    found: dict[str, int] = {}
+    rows, places = list[tuple[Any, ...]](), []
+    for row in zip(*lists, strict=True):
+        place = found.setdefault(repr(row), len(rows))
+        if place == len(rows):
+            rows.append(tuple(tuple(one) if isinstance(one, list) else one for one in row))
+        places.append(place)
+    return lead, rows, np.array(places, dtype=np.intp)
+
+
+def by_rows(
+    function: Callable[..., Any], x: Any, arguments: Sequence[Any], axes: Sequence[int]
+) -> Array:
+    """A function of an array and of one tuple of arguments, for arguments that are arrays too.
+
+    It is called once for each different tuple, and not for NaN, whose results are NaN.
+    """
+    if not arguments:
         return np.asarray(function(x, ()))
-    rows, row_of = np.unique(
-        np.stack([one.ravel() for one in numbers], axis=-1), axis=0, return_inverse=True
-    )
-    found = np.full((results, x.size), np.nan)
-    for place, row in enumerate(rows.tolist()):
-        here = row_of.ravel() == place
-        if not np.isnan(row).any():
-            found[:, here] = function(x.ravel()[here], tuple(row))
-    return found.reshape(results, *x.shape) if results > 1 else found.reshape(x.shape)
+    lead, rows, places = rows_of(arguments, axes)
+    shape = np.broadcast_shapes(np.shape(x), lead)
+    places, x = np.broadcast_to(places.reshape(lead), shape), np.broadcast_to(x, shape)
+    found = np.full(shape, np.nan)
+    for place, row in enumerate(rows):
+        here = places == place
+        if here.any() and not any(np.isnan(one).any() for one in row):
+            found[here] = function(x[here], row)
+    return found

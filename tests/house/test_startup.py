@@ -22,6 +22,12 @@ claims:
     title: Half of a standard normal is below 0
     model: x ~ normal(0, 1)
     claim: E(Phi(x) + erf(x)) == 0.5
+  counts:
+    title: A sum of counts
+    model: |
+      n ~ poisson(3)
+      k ~ binomial(4, 0.5)
+    claim: E(n + k) == 5
 """
 
 # Slow to import, each for a purpose of its own, which what only looks has not.

@@ -75,8 +75,8 @@ def test_broadcast_is_numpys() -> None:
 
 def test_size_and_shape_follow_from_the_shape_alone() -> None:
     size, shape = FUNCTIONS["size"], FUNCTIONS["shape"]
-    assert size.of_shape
-    assert shape.of_shape
+    assert size.does == "shape"
+    assert shape.does == "shape"
     x = np.full((2, 3, 1), NAN)
     assert (size.kernel(x).tolist(), size.kernel(x[0, 0]).tolist()) == ([6.0], [1.0])
     assert shape.kernel(x).tolist() == [[2.0], [3.0]]

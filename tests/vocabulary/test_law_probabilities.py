@@ -322,10 +322,3 @@ def test_a_draw_is_a_line_of_a_standard_one(name: str, arguments: tuple[float, .
     np.testing.assert_allclose(law.quantile(levels, *arguments), alike, rtol=1e-12, atol=1e-14)
     # what is standard is so in its own terms
     assert law.as_line(*own) == (0.0, 1.0, own)
-
-
-def test_which_laws_are_lines() -> None:
-    assert {name for name, law in LAWS.items() if law.units} == {
-        *("normal", "cauchy", "laplace", "logistic", "gumbel", "uniform"),
-        *("exponential", "gamma", "weibull", "rayleigh", "pareto"),
-    }

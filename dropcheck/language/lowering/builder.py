@@ -165,7 +165,7 @@ class GraphBuilder:
                 array = graph.folded(function, [value.constant for value in values], given)
             except ValueError as error:  # a value that the function cannot take
                 raise at.error(str(error), getattr(error, "hint", None)) from None
-        if function.guards:
+        if function.takes_truth and function.by_element and len(function.parameters) > 1:
             suspect = None
         elif suspect is None and array is not None and _is_undefined(function, values, array):
             suspect = graph.Suspect(at, "this works out to nan")

@@ -127,7 +127,7 @@ def _binary(context: Context, node: syntax.Binary, left: Value, right: Value) ->
         return product(context, (left, right), value.shape, node.at) if value.estimated else value
     function = SIGNS[node.operator]
     value = context.graph.elementwise(function, (left, right), node.at)
-    if not function.divides or right.shape != ():
+    if function.does != "divides" or right.shape != ():
         return value
     if right.known == 0 and not (left.suspect or right.suspect):
         return dataclasses.replace(value, suspect=Suspect(node.right.at, "division by zero"))
@@ -335,7 +335,7 @@ def _function(context: Context, function: Function, node: Call) -> Value:
     except ShapeError as error:
         hint = error.hint or _hint_of_one_number(function, given)
         raise node.at.error(f"{function.name}: {error}", hint) from None
-    if function.of_shape:
+    if function.does == "shape":
         constant = function.kernel(np.broadcast_to(0.0, (*given[0], 1)))
         written = (("value", constant.tobytes()),)
         return context.graph.constant("number", constant, shape=shape, at=node.at, options=written)
@@ -797,7 +797,9 @@ def _is_mask(value: Value) -> bool:
         one = stack.pop()
         if one.binary:
             continue
-        if one.kind != Kind.COMPUTED or not (one.function.rearranges or one.function.joins):
+        if one.kind != Kind.COMPUTED or not (
+            one.function.rearranges or one.function.does == "joins"
+        ):
             return False
         stack += one.inputs
     return True

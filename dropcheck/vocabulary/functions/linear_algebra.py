@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -169,24 +170,19 @@ def _eigenvectors(matrices: Array) -> Array:
     return np.asarray(vectors * signs)
 
 
-def _cholesky(x: Array) -> Array:
+def _cholesky(matrices: Array) -> Array:
     """The lower triangular L with L @ L.T == x; NaN where x is not positive definite.
 
-    It works column by column on all draws at once (Golub & Van Loan, Matrix Computations, 2013,
-    §4.2.5), as numpy's function fails on a whole batch for one draw. Only the lower triangle is
-    read.
+    Only the lower triangle is read.
     """
-    n = x.shape[-2]
-    lower = np.zeros(x.shape)
-    definite = np.ones((*x.shape[:-3], x.shape[-1]), dtype=np.bool_)
-    for j in range(n):
-        done = lower[..., j:, :j, :]
-        column = x[..., j:, j, :] - np.einsum("...ikn,...kn->...in", done, done[..., 0, :, :])
-        pivot = column[..., :1, :]
-        definite &= pivot[..., 0, :] > 0
-        lower[..., j:, j, :] = column / np.sqrt(pivot)
-    definite &= np.isfinite(lower).all(axis=(-3, -2))
-    return lower if definite.all() else np.where(definite[..., None, None, :], lower, np.nan)
+    try:
+        return np.linalg.cholesky(matrices)
+    except np.linalg.LinAlgError:  # for one of them: one by one
+        result = np.full(matrices.shape, np.nan)
+        for at in np.ndindex(matrices.shape[:-2]):
+            with suppress(np.linalg.LinAlgError):
+                result[at] = np.linalg.cholesky(matrices[at])
+        return result
 
 
 def _dot(a: Array, b: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
@@ -283,7 +279,7 @@ ARRAYS = (
     entry("qr_q", _of_each(_qr_q), "Q of the QR decomposition whose R has a positive diagonal",
           cost=decomposition,
           shape=of_matrices(lambda of: (*of[:-1], min(of[-2:]))), places="(m,N)->(m,K)"),
-    entry("cholesky", _cholesky,
+    entry("cholesky", _of_each(_cholesky),
           "the lower triangular L with L @ L.T == x, of a positive definite x",
           **_MATRIX, places="(N,N)->(N,N)"),
     entry("eigvalsh", _of_each(np.linalg.eigvalsh),  # its lower triangle is read

@@ -62,30 +62,11 @@ def below_numbers(x: Array, number_format: str) -> Array:
     return found
 
 
-# The number of binary digits of float64 that bfloat16 does not have, and the largest bfloat16.
-_LACKING = 45
-_LARGEST = (2 - 2.0**-7) * 2.0**127
-
-
 def _to_bfloat16(x: Array) -> Array:
-    """Numbers rounded to eight binary digits, or fewer at the smallest exponent; as float64.
-
-    Added to the bits of a number, half a unit of the last digit kept, or one bit less where that
-    digit is even, carries exactly where rounding up is right, if need be into the exponent.
-    """
-    bits = np.asarray(x.view(np.uint64))
-    last = (bits >> np.uint64(_LACKING)) & np.uint64(1)
-    last += bits + np.uint64(2 ** (_LACKING - 1) - 1)
-    last &= np.uint64(2**64 - 2**_LACKING)
-    nearest = np.asarray(last.view(np.float64))
-    size = np.abs(x)
-    if not np.max(size, initial=0.0) <= _LARGEST:  # some are infinite or NaN
-        nearest = np.where(np.abs(nearest) > _LARGEST, np.copysign(np.inf, x), nearest)
-        nearest = np.where(np.isnan(x), x, nearest)
-    tiny = (size < SMALLEST_NORMAL["bfloat16"]) & (size > 0)
-    if tiny.any():  # these have fewer digits
-        nearest = np.where(tiny, np.rint(x * 2.0**133) * 2.0**-133, nearest)
-    return nearest
+    """Numbers rounded to eight binary digits, or fewer at the smallest exponents; as float64."""
+    digits = 8 - np.maximum(np.frexp(x)[1], -125)
+    nearest = np.ldexp(np.rint(np.ldexp(x, digits)), -digits)
+    return np.where(np.abs(nearest) >= 2.0**128, np.copysign(np.inf, x), nearest)
 
 
 ROUNDED: Mapping[str, Function] = {

@@ -22,19 +22,12 @@ from dropcheck.vocabulary.domains import (
     NOT_NEGATIVE,
     POSITIVE,
     SCALE,
+    Domain,
     LawParameter,
 )
 from dropcheck.vocabulary.function import Array
-from dropcheck.vocabulary.law import Generator, Law, Size, inside, uniforms
-from dropcheck.vocabulary.laws.sampling import (
-    constant_where_zero,
-    exponentials,
-    log_gammas,
-    positive,
-    scalar_or_array,
-    scaled,
-    signs,
-)
+from dropcheck.vocabulary.law import Law, Nearly, scaled
+from dropcheck.vocabulary.laws.sampling import log_gammas, signs
 from dropcheck.vocabulary.special import Special
 
 LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
@@ -42,6 +35,8 @@ LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 LOCATION = LawParameter("loc", FINITE, role=LOC)
 SPREAD = LawParameter("scale", NOT_NEGATIVE, role=SCALE)
 MEAN, SD = LawParameter("mean", FINITE), LawParameter("sd", NOT_NEGATIVE)
+# for larger shapes scipy's incomplete gamma function is wrong in the tails
+LARGEST_SHAPE = 2e5
 SHAPE, DF = LawParameter("shape", POSITIVE), LawParameter("df", POSITIVE)
 
 _any_number = partial(Law, ends=(-math.inf, math.inf))
@@ -65,7 +60,7 @@ NORMAL = _any_number(
         LawParameter("mean", FINITE, role=LOC),
         LawParameter("sd", NOT_NEGATIVE, role=SCALE),
     ),
-    sampler=lambda generator, size, mean, sd: scaled(generator.standard_normal(size), mean, sd),
+    sampler="standard_normal",
     log_density_inside=normal_log_density,
     chances=Special("ndtr"),
     quantiles=Special("ndtri"),
@@ -89,22 +84,11 @@ _POWER_TAIL = 1e10
 def _student_t_cdf(x: Array, df: Array) -> Any:
     """The incomplete beta function (JKB 1995, equation 28.4); far out, its leading term."""
     z = x / np.sqrt(df)
-    outer = special.beta_cdf(df / 2.0, 0.5, 1.0 / (1.0 + z * z))
+    outer = special.betainc(df / 2.0, 0.5, 1.0 / (1.0 + z * z))
     inner = special.betaincc(0.5, df / 2.0, z * z / (1.0 + z * z))
     far = np.exp(-df * np.log(np.abs(z)) - np.log(df / 2.0) - special.betaln(df / 2.0, 0.5))
     tail = 0.5 * np.where(np.abs(z) > _POWER_TAIL, far, np.where(z * z < 1.0, inner, outer))
     return np.where(z > 0, 1.0 - tail, tail)
-
-
-def _student_t_quantile(u: Array, df: Array) -> Any:
-    tail = 2.0 * np.minimum(u, 1.0 - u)
-    far = np.exp(-(np.log(tail) + np.log(df / 2.0) + special.betaln(df / 2.0, 0.5)) / df)
-    outer = special.beta_quantile(df / 2.0, 0.5, tail)
-    outer = np.sqrt((1.0 - outer) / outer)
-    inner = special.betainccinv(0.5, df / 2.0, tail)
-    inner = np.sqrt(inner / (1.0 - inner))
-    z = np.where(far > _POWER_TAIL, far, np.where(inner < 1.0, inner, outer))
-    return np.where(u < 0.5, -z, z) * np.sqrt(df)
 
 
 STUDENT_T = _any_number(
@@ -112,10 +96,10 @@ STUDENT_T = _any_number(
     summary="Student's t; only moments of order below df exist",
     parameters=(DF,),
     moments=lambda df: df,
-    sampler=lambda generator, size, df: generator.standard_t(scalar_or_array(df), size),
+    sampler="standard_t",
     log_density_inside=_student_t_log_density,
     chances=_student_t_cdf,
-    quantiles=_student_t_quantile,
+    quantiles=Nearly(lambda u, df: special.stdtrit(df, u)),
 )
 
 
@@ -129,7 +113,7 @@ CAUCHY = _located(
     names=("cauchy", "standard_cauchy"),
     summary="Cauchy's law; it has no mean",
     moments=1.0,
-    sampler=lambda generator, size, loc, scale: scaled(generator.standard_cauchy(size), loc, scale),
+    sampler="standard_cauchy",
     log_density_inside=lambda x, loc, scale: (
         -_log_one_plus_square(np.abs((x - loc) / scale)) - math.log(math.pi) - np.log(scale)
     ),
@@ -152,7 +136,7 @@ LAPLACE = _located(
     names=("laplace", "double_exponential"),
     summary="two-sided exponential; its variance is 2 * scale**2",
     sampler=lambda generator, size, loc, scale: scaled(
-        scaled(exponentials(generator, size), None, signs(generator, size)), loc, scale
+        generator.standard_exponential(size) * signs(generator, size), loc, scale
     ),
     log_density_inside=lambda x, loc, scale: -np.abs(x - loc) / scale - np.log(2.0 * scale),
     chances=_laplace_cdf,
@@ -168,7 +152,7 @@ def _logistic_log_density(x: Array, loc: Array, scale: Array) -> Any:
 LOGISTIC = _located(
     names=("logistic",),
     summary="its distribution function is the sigmoid of (x - loc) / scale",
-    sampler=lambda generator, size, loc, scale: scaled(generator.logistic(size=size), loc, scale),
+    sampler="logistic",
     log_density_inside=_logistic_log_density,
     chances=Special("expit"),
     quantiles=Special("logit"),
@@ -192,12 +176,6 @@ GUMBEL = _located(
 # ---- positive numbers ----------------------------------------------------------------------------
 
 
-def _lognormal_draws(generator: Generator, size: Size, mean: Array, sd: Array) -> Array:
-    out = scaled(generator.standard_normal(size), mean, sd)
-    np.exp(out, out=out)
-    return constant_where_zero(inside(out, 0.0, None), sd, np.exp(mean))
-
-
 LOGNORMAL = _positive(
     names=("lognormal", "lognorm", "lognormvariate"),
     summary="exp of a normal variable; its logarithm has this mean and sd, which is no variance",
@@ -206,7 +184,9 @@ LOGNORMAL = _positive(
         np.where(sd == 0, np.exp(mean), 0.0),
         np.where(sd == 0, np.exp(mean), np.inf),
     ),
-    sampler=_lognormal_draws,
+    sampler=lambda generator, size, mean, sd: np.exp(
+        scaled(generator.standard_normal(size), mean, sd)
+    ),
     log_density_inside=lambda x, mean, sd: normal_log_density(np.log(x), mean, sd) - np.log(x),
     chances=(
         lambda x, mean, sd: special.ndtr((np.log(x) - mean) / sd),
@@ -222,15 +202,11 @@ EXPONENTIAL = _positive(
     names=("exponential", "exp", "expo", "expon", "expovariate"),
     summary="waiting time; scale is its mean, the inverse of a rate",
     parameters=(SPREAD,),
-    sampler=lambda generator, size, scale: positive(exponentials(generator, size), scale),
+    sampler="standard_exponential",
     log_density_inside=lambda x, scale: -x / scale - np.log(scale),
     chances=(lambda x: -np.expm1(-x), lambda x: np.exp(-x)),
     quantiles=(lambda u: -np.log1p(-u), lambda v: -np.log(v)),
 )
-
-
-def _gamma_draws(generator: Generator, size: Size, shape: Array, scale: Array) -> Array:
-    return positive(generator.standard_gamma(scalar_or_array(shape), size), scale)
 
 
 def _gamma_log_density(x: Array, shape: Array, scale: Array | float) -> Any:
@@ -241,45 +217,41 @@ def _gamma_log_density(x: Array, shape: Array, scale: Array | float) -> Any:
 GAMMA = _positive(
     names=("gamma", "gammavariate"),
     summary="waiting time of mean shape * scale; scale is the inverse of a rate",
-    parameters=(LawParameter("shape", POSITIVE, adds=True), SPREAD),
-    sampler=_gamma_draws,
+    parameters=(
+        LawParameter("shape", Domain(0.0, LARGEST_SHAPE, high_open=False), adds=True),
+        SPREAD,
+    ),
+    sampler="standard_gamma",
     log_density_inside=_gamma_log_density,
     chances=(
         lambda x, shape: special.gammainc(shape, x),
         lambda x, shape: special.gammaincc(shape, x),
     ),
-    quantiles=(
-        lambda u, shape: special.gamma_quantile(shape, u),
-        lambda v, shape: special.gamma_upper_quantile(shape, v),
+    quantiles=Nearly(
+        (
+            lambda u, shape: special.gammaincinv(shape, u),
+            lambda v, shape: special.gammainccinv(shape, v),
+        )
     ),
 )
 
 CHI_SQUARE = _positive(
     names=("chi_square", "chi2", "chisq", "chi_squared", "chisquare", "chisquared"),
     summary="sum of the squares of df standard normal variables, df whole or not",
-    parameters=(LawParameter("df", POSITIVE, adds=True),),
-    sampler=lambda generator, size, df: _gamma_draws(generator, size, df / 2.0, np.full(1, 2.0)),
+    parameters=(LawParameter("df", Domain(0.0, 2 * LARGEST_SHAPE, high_open=False), adds=True),),
+    sampler="chisquare",
     log_density_inside=lambda x, df: _gamma_log_density(x, df / 2.0, 2.0),
     chances=(
         lambda x, df: special.gammainc(df / 2.0, x / 2.0),
         lambda x, df: special.gammaincc(df / 2.0, x / 2.0),
     ),
-    quantiles=(
-        lambda u, df: 2.0 * special.gamma_quantile(df / 2.0, u),
-        lambda v, df: 2.0 * special.gamma_upper_quantile(df / 2.0, v),
+    quantiles=Nearly(
+        (
+            lambda u, df: 2.0 * special.gammaincinv(df / 2.0, u),
+            lambda v, df: 2.0 * special.gammainccinv(df / 2.0, v),
+        )
     ),
 )
-
-
-def _f_draws(generator: Generator, size: Size, d1: Array, d2: Array) -> Array:
-    if min(d1.min(), d2.min()) >= 1.0:
-        out = generator.f(scalar_or_array(d1), scalar_or_array(d2), size)
-    else:  # both chi-squares may underflow, and 0 / 0 is NaN
-        out = log_gammas(generator, size, d1 / 2.0)
-        out -= log_gammas(generator, size, d2 / 2.0)
-        np.exp(out, out=out)
-        out *= d2 / d1
-    return inside(out, 0.0, None)
 
 
 def _f_log_density(x: Array, d1: Array, d2: Array) -> Any:
@@ -295,14 +267,8 @@ def _f_share(x: Array, d1: Array, d2: Array) -> Any:
     both, which has its digits.
     """
     share, rest = d1 * x / (d2 + d1 * x), d2 / (d2 + d1 * x)
-    below = special.beta_cdf(d1 / 2.0, d2 / 2.0, share)
-    return np.where(share < 0.5, below, special.beta_survival(d2 / 2.0, d1 / 2.0, rest))
-
-
-def _f_quantile(u: Array, d1: Array, d2: Array) -> Any:
-    share = special.beta_quantile(d1 / 2.0, d2 / 2.0, u)
-    rest = np.where(share < 0.9, 1.0 - share, special.betainccinv(d2 / 2.0, d1 / 2.0, u))
-    return d2 / d1 * (share / rest)
+    below = special.betainc(d1 / 2.0, d2 / 2.0, share)
+    return np.where(share < 0.5, below, special.betaincc(d2 / 2.0, d1 / 2.0, rest))
 
 
 F = _positive(
@@ -310,11 +276,20 @@ F = _positive(
     summary="Fisher's F, a ratio of mean squares; only moments of order below d2 / 2 exist",
     parameters=(LawParameter("d1", POSITIVE), LawParameter("d2", POSITIVE)),
     moments=lambda d1, d2: d2 / 2,  # they do not depend on d1
-    sampler=_f_draws,
+    # by logarithms, as both mean squares may underflow
+    sampler=lambda generator, size, d1, d2: (
+        np.exp(log_gammas(generator, size, d1 / 2.0) - log_gammas(generator, size, d2 / 2.0))
+        * (d2 / d1)
+    ),
     log_density_inside=_f_log_density,
     # 1 / F is an F variable too
     chances=(_f_share, lambda x, d1, d2: _f_share(1.0 / x, d2, d1)),
-    quantiles=(_f_quantile, lambda v, d1, d2: 1.0 / _f_quantile(v, d2, d1)),
+    quantiles=Nearly(
+        (
+            lambda u, d1, d2: special.fdtri(d1, d2, u),
+            lambda v, d1, d2: 1.0 / special.fdtri(d2, d1, v),
+        )
+    ),
 )
 
 
@@ -376,18 +351,6 @@ PARETO = _positive(
 # ---- between two ends ----------------------------------------------------------------------------
 
 
-def room(low: Array, high: Array) -> Any:
-    """Whether some float64 lies strictly between two ends, as a draw is never an end itself.
-
-    True too where the ends meet, and the law is a constant.
-    """
-    middle = low / 2 + high / 2
-    endless = (high == math.inf) | (low == -math.inf)
-    return (low == high) | endless | ((low < middle) & (middle < high))
-
-
-NO_ROOM = "a number must lie strictly between low and high"
-
 UNIFORM = Law(
     names=("uniform", "U", "unif"),
     summary="equally likely anywhere between low and high, never at either",
@@ -399,15 +362,12 @@ UNIFORM = Law(
             role=SCALE,
             conditions=(
                 ("low <= high is required", lambda low, high: low <= high),
-                (NO_ROOM, room),
                 ("high - low must be finite", lambda low, high: np.isfinite(high - low)),
             ),
         ),
     ),
     ends=lambda low, high: (low, high),
-    sampler=lambda generator, size, low, high: inside(
-        scaled(uniforms(generator, size), low, high - low), low, high
-    ),
+    sampler="random",
     log_density_inside=lambda x, low, high: -np.log(high - low),
     chances=(lambda x: x, lambda x: 1.0 - x),
     quantiles=(lambda u: u, lambda v: 1.0 - v),
@@ -418,19 +378,19 @@ BETA = Law(
     summary="a share between 0 and 1 whose mean is a / (a + b)",
     parameters=(LawParameter("a", POSITIVE), LawParameter("b", POSITIVE)),
     ends=(0.0, 1.0),
-    sampler=lambda generator, size, a, b: inside(
-        generator.beta(scalar_or_array(a), scalar_or_array(b), size), 0.0, 1.0
-    ),
+    sampler="beta",
     log_density_inside=lambda x, a, b: (
         special.xlogy(a - 1.0, x) + special.xlog1py(b - 1.0, -x) - special.betaln(a, b)
     ),
     chances=(
-        lambda x, a, b: special.beta_cdf(a, b, x),
-        lambda x, a, b: special.beta_survival(a, b, x),
+        lambda x, a, b: special.betainc(a, b, x),
+        lambda x, a, b: special.betaincc(a, b, x),
     ),
-    quantiles=(
-        lambda u, a, b: special.beta_quantile(a, b, u),
-        lambda v, a, b: special.beta_upper_quantile(a, b, v),
+    quantiles=Nearly(
+        (
+            lambda u, a, b: special.betaincinv(a, b, u),
+            lambda v, a, b: special.betainccinv(a, b, v),
+        )
     ),
 )
 
@@ -468,7 +428,6 @@ TRIANGULAR = Law(
                     "low <= mode <= high is required",
                     lambda low, mode, high: (low <= mode) & (mode <= high),
                 ),
-                (NO_ROOM, lambda low, mode, high: room(low, high)),
             ),
         ),
     ),
@@ -499,9 +458,7 @@ VON_MISES = Law(
     summary="angle in (-pi, pi) about mu, the more concentrated the larger kappa; 0 is uniform",
     parameters=(LawParameter("mu", ANGLE), LawParameter("kappa", NOT_NEGATIVE)),
     ends=(-math.pi, math.pi),
-    sampler=lambda generator, size, mu, kappa: inside(
-        generator.vonmises(scalar_or_array(mu), scalar_or_array(kappa), size), -math.pi, math.pi
-    ),
+    sampler="vonmises",
     log_density_inside=_von_mises_log_density,
 )
 
@@ -557,20 +514,8 @@ def _truncated_at(log_u: Any, log_v: Any, mean: Any, sd: Any, low: Any, high: An
         np.logaddexp(special.log_ndtr(sign * b) + log_u, special.log_ndtr(sign * a) + log_v)
         for sign in (1.0, -1.0)
     )
-    level = np.minimum(below, above)
-    z = special.ndtri_exp(level)
-    if np.any(z < -8.0):  # a step of Newton's method gives the digits that are lost far out
-        reached = special.log_ndtr(z)
-        z = z + (level - reached) * np.exp(reached + 0.5 * z * z + LOG_ROOT_TWO_PI)
-    x = mean + sd * np.where(below < above, z, -z)
-    narrow = b - a < _NARROW
-    if not np.any(narrow):
-        return x
-    # there the density falls as exp(-slope · t) with the distance t from low
-    slope = (a / 2 + b / 2) * (b - a)
-    bent = -np.log1p(np.exp(log_u) * np.expm1(-slope)) / np.where(slope == 0, 1.0, slope)
-    share = np.where(np.abs(slope) < 1e-12, np.exp(log_u), bent)
-    return np.where(narrow, low + (high - low) * share, x)
+    z = special.ndtri_exp(np.minimum(below, above))
+    return mean + sd * np.where(below < above, z, -z)
 
 
 TRUNCATED_NORMAL = Law(
@@ -594,7 +539,6 @@ TRUNCATED_NORMAL = Law(
                     "where sd is 0, low <= mean <= high is required",
                     lambda mean, sd, low, high: (sd > 0) | ((low <= mean) & (mean <= high)),
                 ),
-                (NO_ROOM, lambda mean, sd, low, high: room(low, high)),
                 _far_out_problem,
             ),
         ),
@@ -608,8 +552,10 @@ TRUNCATED_NORMAL = Law(
         _truncated_below,
         lambda x, mean, sd, low, high: _truncated_below(-x, -mean, sd, -high, -low),
     ),
-    quantiles=(
-        lambda u, *arguments: _truncated_at(np.log(u), np.log1p(-u), *arguments),
-        lambda v, *arguments: _truncated_at(np.log1p(-v), np.log(v), *arguments),
+    quantiles=Nearly(
+        (
+            lambda u, *arguments: _truncated_at(np.log(u), np.log1p(-u), *arguments),
+            lambda v, *arguments: _truncated_at(np.log1p(-v), np.log(v), *arguments),
+        )
     ),
 )

@@ -19,8 +19,15 @@ import numpy as np
 
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.function import Array
-from dropcheck.vocabulary.law import Generator, Law, Size
-from dropcheck.vocabulary.laws.continuous import CAUCHY, CHI_SQUARE, EXPONENTIAL, GAMMA, NORMAL
+from dropcheck.vocabulary.law import Law
+from dropcheck.vocabulary.laws.continuous import (
+    BETA,
+    CAUCHY,
+    CHI_SQUARE,
+    EXPONENTIAL,
+    GAMMA,
+    NORMAL,
+)
 from dropcheck.vocabulary.laws.discrete import (
     BERNOULLI,
     BINOMIAL,
@@ -29,7 +36,6 @@ from dropcheck.vocabulary.laws.discrete import (
     POISSON,
     RADEMACHER,
 )
-from dropcheck.vocabulary.shapes import Shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +75,16 @@ SUMS = {
 # k + 1 and n - k (David and Nagaraja 2003, "Order statistics", section 2.1).
 
 
-# Rough nanoseconds per element to find the one of a rank (measured).
-_SORTING = 15.0
 # The relative error of a distribution function.
 _ROUNDING = 1e-13
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Ranked(Law):
-    """The law of an order statistic; it takes the arguments of the law of the draws."""
+    """The law of an order statistic; it takes the arguments of the law of the draws.
+
+    It serves the analysis alone, and is never drawn from.
+    """
 
     whole: Law
     rank: int
@@ -93,27 +100,11 @@ class Ranked(Law):
         """The middle one of draws from a symmetric law has a symmetric law."""
         return self.whole.symmetric and 2 * self.rank + 1 == self.count
 
-    def draw_cost(self, shape: Shape) -> float:
-        """All draws and a search for the one of the rank, or a quantile."""
-        return math.prod(shape) * min(_costs(self.whole, self.count))
-
 
 @cache
 def ranked(law: Law, rank: int, count: int) -> Ranked:
     """The law of the element with `rank` elements below it, among `count` draws of a law."""
     below, above = rank + 1, count - rank
-    all_drawn, one_drawn = _costs(law, count)
-
-    def drawn(generator: Generator, size: Size, *arguments: Array) -> Array:
-        if all_drawn <= one_drawn:
-            elements = law.sample(generator, arguments, (count, *size[:-1]), size[-1])
-            return np.asarray(np.partition(elements, rank, axis=0)[rank])
-        low, high = generator.standard_gamma(below, size), generator.standard_gamma(above, size)
-        lower, numbers = low < high, [one[..., 0] for one in arguments]
-        result = np.minimum(low, high) / (low + high)
-        for side, inverse in ((lower, law.quantile), (~lower, law.upper_quantile)):
-            result[side] = inverse(result[side], *numbers)
-        return result
 
     def log_density(x: Any, *arguments: Array) -> Any:
         own = law.log_density_inside(x, *arguments)
@@ -128,35 +119,28 @@ def ranked(law: Law, rank: int, count: int) -> Ranked:
 
     def chance(side: int, x: Any, *own: Any) -> Any:
         """I_F(below, above) with F = P(z <= x), computed from the smaller tail."""
-        under, over = law.of_z(law.chances, side, x, own), law.of_z(law.chances, 1 - side, x, own)
+        under, over = law.chance_of_z(side, x, own), law.chance_of_z(1 - side, x, own)
         a, b = (above, below) if side else (below, above)
-        return np.where(
-            under < 0.5, special.beta_cdf(a, b, under), special.beta_survival(b, a, over)
-        )
+        return np.where(under < 0.5, special.betainc(a, b, under), special.betaincc(b, a, over))
 
     def quantile(side: int, level: Any, *own: Any) -> Any:
         a, b = (above, below) if side else (below, above)
-        near, far = special.beta_quantile(a, b, level), special.beta_upper_quantile(b, a, level)
+        near, far = BETA.quantile(level, a, b), BETA.upper_quantile(level, b, a)
+        inverse = (law.quantile, law.upper_quantile)
         of_near, of_far = (
-            law.of_z(law.quantiles, side, near, own),
-            law.of_z(law.quantiles, 1 - side, far, own),
+            inverse[at](levels, *law.standard(own))
+            for at, levels in ((side, near), (1 - side, far))
         )
         return np.where(near < 0.5, of_near, of_far)
 
     facts: dict[str, Any] = {one.name: getattr(law, one.name) for one in fields(Law)}
     facts |= {
-        "sampler": drawn,
         "log_density_inside": log_density,
         "moments": lambda *arguments: _order(law, below, above, arguments),
         "chances": (partial(chance, 0), partial(chance, 1)),
-        "quantiles": law.quantiles and (partial(quantile, 0), partial(quantile, 1)),
+        "quantiles": (partial(quantile, 0), partial(quantile, 1)),
     }
     return Ranked(**facts, whole=law, rank=rank, count=count)
-
-
-def _costs(law: Law, count: int) -> tuple[float, float]:
-    """Rough nanoseconds of the element of a rank: of all draws, and of a quantile."""
-    return count * (law.draw_cost((1,)) + _SORTING), 100.0 + law.quantile_cost
 
 
 def can_be_ranked(law: Law, arguments: tuple[float, ...]) -> bool:

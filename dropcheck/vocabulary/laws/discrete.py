@@ -7,13 +7,12 @@ Probabilities are as in Johnson, Kemp and Kotz, Univariate Discrete Distribution
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import lru_cache, partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary import special
+from dropcheck.vocabulary import moments, special
 from dropcheck.vocabulary.domains import (
     COUNT,
     FINITE,
@@ -26,15 +25,15 @@ from dropcheck.vocabulary.domains import (
     plain,
 )
 from dropcheck.vocabulary.function import Array
-from dropcheck.vocabulary.law import Cumulants, Generator, Law, Size, Values, uniforms
-from dropcheck.vocabulary.laws.sampling import (
-    fixed,
-    random_words,
-    scalar_or_array,
-    signs,
-    whole,
+from dropcheck.vocabulary.law import (
+    Generator,
+    Law,
+    Size,
+    Values,
+    plain_argument,
+    uniforms,
 )
-from dropcheck.vocabulary.moments import HIGHEST_ORDER
+from dropcheck.vocabulary.laws.sampling import random_words, signs
 
 P = LawParameter("p", PROBABILITIES)
 N = LawParameter("n", COUNT, adds=True)
@@ -69,29 +68,7 @@ def _coins(generator: Generator, size: Size, p: float) -> Array:
 
 def _bernoulli_draws(generator: Generator, size: Size, p: Array) -> Array:
     """As bool: it takes an eighth of the memory of float64, and serves as a truth value."""
-    number = fixed(p)
-    return generator.random(size) < p if number is None else _coins(generator, size, number)
-
-
-def _of_factorial(cumulant: Callable[[int], Any]) -> list[Any]:
-    """The cumulants of a law from its factorial cumulants (JKK 2005, section 1.2.8)."""
-    found, ways = [0.0], [1]  # the Stirling numbers of the second kind (JKK 2005, 1.1.3)
-    for _ in range(HIGHEST_ORDER):
-        found.append(sum(way * cumulant(j) for j, way in enumerate(ways, start=1)))
-        pairs = zip([*ways, 0], [0, *ways], strict=True)
-        ways = [j * own + before for j, (own, before) in enumerate(pairs, start=1)]
-    return found
-
-
-def _binomial_cumulants(n: Any, p: Any) -> list[Any]:
-    """Those of the rarer of success and failure, in which little cancels."""
-    rare, side = (p, 1.0) if p <= 0.5 else (1.0 - p, -1.0)
-    found = _of_factorial(lambda j: -n * math.factorial(j - 1) * (-rare) ** j)
-    return [0.0, n * p, *(side**k * found[k] for k in range(2, HIGHEST_ORDER + 1))]
-
-
-def _negative_binomial_cumulants(n: Any, p: Any) -> list[Any]:
-    return _of_factorial(lambda j: n * math.factorial(j - 1) * ((1.0 - p) / p) ** j)
+    return generator.random(size) < p if p.size > 1 else _coins(generator, size, p.item())
 
 
 BERNOULLI = Law(
@@ -99,7 +76,7 @@ BERNOULLI = Law(
     summary="1 with probability p, otherwise 0",
     parameters=(P,),
     values=Values.TRUTHS,
-    ends=(0.0, 1.0),
+    ends=lambda p: (np.equal(p, 1) + 0.0, np.greater(p, 0) + 0.0),
     sampler=_bernoulli_draws,
     log_density_inside=lambda x, p: special.xlogy(x, p) + special.xlog1py(1.0 - x, -p),
     # for 0 <= x < 1; 1 - p of the rarer failure has its digits where p has them
@@ -121,15 +98,14 @@ BINOMIAL = _counts(
     names=("binomial", "bin", "binom"),
     summary="successes among n trials of probability p",
     parameters=(N, P),
-    ends=lambda n, p: (0.0, n),
-    moments=Cumulants(_binomial_cumulants),
-    sampler=lambda generator, size, n, p: generator.binomial(whole(n), scalar_or_array(p), size),
+    ends=lambda n, p: (np.where(np.equal(p, 1), n, 0.0), np.where(np.equal(p, 0), 0.0, n)),
+    sampler="binomial",
     log_density_inside=lambda x, n, p: (
         log_comb(n, x) + special.xlogy(x, p) + special.xlog1py(n - x, -p)
     ),
     chances=(
-        lambda x, n, p: special.beta_survival(x + 1.0, np.maximum(n - x, 0.0), p),
-        lambda x, n, p: special.beta_cdf(x + 1.0, np.maximum(n - x, 0.0), p),
+        lambda x, n, p: special.betaincc(x + 1.0, np.maximum(n - x, 0.0), p),
+        lambda x, n, p: special.betainc(x + 1.0, np.maximum(n - x, 0.0), p),
     ),
 )
 
@@ -148,8 +124,7 @@ GEOMETRIC = _counts(
     # a draw is then below 2**53, up to which float64 has every whole number, but for a probability
     # below 1e-1000
     parameters=(LawParameter("p", Domain(1e-12, 1.0, low_open=False, high_open=False)),),
-    ends=(1.0, math.inf),
-    moments=Cumulants(lambda p: [0.0, 1.0 / p, *_negative_binomial_cumulants(1.0, p)[2:]]),
+    ends=lambda p: (1.0, np.where(np.equal(p, 1), 1.0, math.inf)),
     sampler=_geometric_draws,
     log_density_inside=lambda x, p: special.xlog1py(x - 1.0, -p) + np.log(p),
     chances=(
@@ -161,7 +136,7 @@ GEOMETRIC = _counts(
 
 def _negative_binomial_draws(generator: Generator, size: Size, n: Array, p: Array) -> Array:
     """Poisson variables whose rates are gamma variables (Greenwood and Yule 1920)."""
-    rate = generator.standard_gamma(scalar_or_array(n), size)
+    rate = generator.standard_gamma(plain_argument(n), size)
     rate *= (1.0 - p) / p
     return generator.poisson(rate)
 
@@ -189,12 +164,12 @@ NEGATIVE_BINOMIAL = _counts(
             ),
         ),
     ),
-    moments=Cumulants(_negative_binomial_cumulants),
+    ends=lambda n, p: (0.0, np.where(np.equal(n, 0) | np.equal(p, 1), 0.0, math.inf)),
     sampler=_negative_binomial_draws,
     log_density_inside=_negative_binomial_log_mass,
     chances=(
-        lambda x, n, p: special.beta_cdf(n, x + 1.0, p),
-        lambda x, n, p: special.beta_survival(n, x + 1.0, p),
+        lambda x, n, p: special.betainc(n, x + 1.0, p),
+        lambda x, n, p: special.betaincc(n, x + 1.0, p),
     ),
 )
 
@@ -205,8 +180,8 @@ POISSON = _counts(
     names=("poisson", "poi", "pois"),
     summary="events of a steady stream, rate on average",
     parameters=(LawParameter("rate", RATE, adds=True),),
-    moments=Cumulants(lambda rate: [rate] * (HIGHEST_ORDER + 1)),
-    sampler=lambda generator, size, rate: generator.poisson(scalar_or_array(rate), size),
+    ends=lambda rate: (0.0, np.where(np.equal(rate, 0), 0.0, math.inf)),
+    sampler="poisson",
     log_density_inside=lambda x, rate: special.xlogy(x, rate) - rate - special.gammaln(x + 1.0),
     chances=(
         lambda x, rate: special.gammaincc(x + 1.0, rate),
@@ -234,37 +209,27 @@ def _hypergeometric_log_mass(x: Array, good: Array, bad: Array, drawn: Array) ->
 
 
 @lru_cache(maxsize=8)
-def _hypergeometric_sums(good: float, bad: float, drawn: float) -> tuple[float, Array, Array]:
-    """The first value f that counts; P(X <= x) and P(X > x) for x = f - 1, f, f + 1, ….
+def _good_ones_drawn(good: float, bad: float, drawn: float) -> moments.Listed:
+    """Probabilities follow from that of the mode by their ratios.
 
-    Probabilities follow from that of the mode by their ratios. Values further from the mode than 50
-    standard deviations, and than 400, are left out: their probabilities underflow.
+    Values further from the mode than 50 standard deviations, and than 400, are left out: their
+    probabilities underflow.
     """
     fewest, most = _good_ones(good, bad, drawn)
     total = max(good + bad, 1.0)
     spread = math.sqrt(drawn * (good / total) * (bad / total) * max(total - drawn, 0.0) / total)
     reach = math.ceil(max(50.0 * spread, 400.0))
     mode = min(max(math.floor((drawn + 1) * (good + 1) / (total + 2)), fewest), most)
-    first, last = max(fewest, mode - reach), min(most, mode + reach)
-    x = np.arange(first, last)
+    x = np.arange(max(fewest, mode - reach), min(most, mode + reach) + 1.0)
     steps = np.log((good - x) * (drawn - x)) - np.log((x + 1.0) * (bad - drawn + x + 1.0))
-    logarithms = np.concatenate([[0.0], np.cumsum(steps)])
-    chances = np.exp(logarithms - logarithms.max())
-    chances /= chances.sum()
-    below = np.concatenate([[0.0], np.cumsum(chances)])
-    above = np.concatenate([np.cumsum(chances[::-1])[::-1], [0.0]])
-    return float(first), np.minimum(below, 1.0), np.minimum(above, 1.0)
+    logs = np.concatenate([[0.0], np.cumsum(steps[:-1])])
+    return moments.by_probabilities(lambda _: logs - logs.max(), x)
 
 
-def _hypergeometric_sum(which: int, x: Any, *groups: Any) -> Any:
-    """P(X <= x) if `which` is 0, P(X > x) if it is 1."""
-
-    def of_row(x: Array, row: tuple[float, ...]) -> Array:
-        first, *sums = _hypergeometric_sums(*row)
-        places = np.clip(x - first + 1.0, 0, sums[which].size - 1)
-        return sums[which][np.nan_to_num(places).astype(np.intp)]
-
-    return special.by_rows(of_row, x, groups)
+def _hypergeometric_chance(side: int, x: Any, *groups: Any) -> Any:
+    return special.by_rows(
+        lambda x, row: _good_ones_drawn(*row).chance(side, x), x, groups, (0, 0, 0)
+    )
 
 
 HYPERGEOMETRIC = _counts(
@@ -285,9 +250,9 @@ HYPERGEOMETRIC = _counts(
         ),
     ),
     ends=_good_ones,
-    sampler=lambda generator, size, *counts: generator.hypergeometric(*map(whole, counts), size),
+    sampler="hypergeometric",
     log_density_inside=_hypergeometric_log_mass,
-    chances=(partial(_hypergeometric_sum, 0), partial(_hypergeometric_sum, 1)),
+    chances=(partial(_hypergeometric_chance, 0), partial(_hypergeometric_chance, 1)),
 )
 
 
@@ -298,20 +263,11 @@ def below(generator: Generator, count: int, size: Size) -> Array:
 
 
 def _discrete_uniform_draws(generator: Generator, size: Size, low: Array, high: Array) -> Array:
-    first, last = fixed(low), fixed(high)
-    if first is not None and last is not None:
-        out = below(generator, int(last - first) + 1, size).astype(np.float64)
-        out += first
-        return out
-    return generator.integers(whole(low), whole(high), size=size, endpoint=True)
-
-
-def _equal_chances(low: Any, high: Any) -> list[Any]:
-    """The cumulants, by Bernoulli's numbers: B_k (count^k - 1) / k (JKK 2005, section 6.10.1)."""
-    numbers = {2: 1 / 6, 4: -1 / 30, 6: 1 / 42, 8: -1 / 30}
-    count = high - low + 1.0
-    of_orders = range(2, HIGHEST_ORDER + 1)
-    return [0.0, (low + high) / 2, *(numbers.get(k, 0.0) * (count**k - 1) / k for k in of_orders)]
+    if low.size == high.size == 1:
+        drawn: Array = below(generator, int(high.item() - low.item()) + 1, size) + low.item()
+        return drawn
+    first, last = plain_argument(low, whole=True), plain_argument(high, whole=True)
+    return generator.integers(first, last, size=size, endpoint=True)
 
 
 DISCRETE_UNIFORM = _counts(
@@ -329,7 +285,6 @@ DISCRETE_UNIFORM = _counts(
         ),
     ),
     ends=lambda low, high: (low, high),
-    moments=Cumulants(_equal_chances),
     sampler=_discrete_uniform_draws,
     log_density_inside=lambda x, low, high: -np.log(high - low + 1.0),
     chances=(
@@ -394,54 +349,6 @@ def _possible(p: Array) -> tuple[Any, Any]:
     return possible.argmax(axis=-2) + 0.0, last - possible[..., ::-1, :].argmax(axis=-2)
 
 
-def _of_list(which: Callable[[Array], tuple[Array, Array]]) -> dict[str, Any]:
-    """What is known of a law on a list of values with given probabilities.
-
-    `which` makes both from the law's argument: the values, rising on the last axis, and weights,
-    which may have any sum.
-    """
-
-    def sums(values: Array) -> tuple[Array, Array, Array]:
-        points, weights = which(values)
-        shares = weights / weights.sum(axis=-1, keepdims=True)
-        none = np.zeros((*shares.shape[:-1], 1))
-        below = np.concatenate([none, np.cumsum(shares, axis=-1)], axis=-1)
-        above = np.concatenate([np.cumsum(shares[..., ::-1], axis=-1)[..., ::-1], none], axis=-1)
-        return points, np.minimum(below, 1.0), np.minimum(above, 1.0)
-
-    def taken(table: Array, counted: Array) -> Any:
-        places = np.clip(counted, 0, table.shape[-1] - 1)
-        if table.ndim == 1:
-            return table[places]
-        return np.take_along_axis(table, places[..., None], axis=-1)[..., 0]
-
-    def counted(table: Array, x: Array, side: Literal["left", "right"]) -> Any:
-        """How many entries of a rising table are below x, or with `right`, at most x."""
-        if table.ndim == 1:
-            return np.searchsorted(table, x, side=side)
-        lower = table <= x[..., None] if side == "right" else table < x[..., None]
-        return lower.sum(axis=-1)
-
-    def cdf(x: Array, values: Array) -> Any:
-        points, below, _ = sums(values)
-        return taken(below, counted(points, x, "right"))
-
-    def survival(x: Array, values: Array) -> Any:
-        points, _, above = sums(values)
-        return taken(above, counted(points, x, "right"))
-
-    def quantile(u: Array, values: Array) -> Any:
-        points, below, _ = sums(values)
-        return taken(points, counted(below[..., 1:], u, "left"))
-
-    def upper_quantile(v: Array, values: Array) -> Any:
-        points, _, above = sums(values)
-        # the least value with at most v above it; `above` falls, and -above rises
-        return taken(points, counted(-above[..., 1:], -v, "left"))
-
-    return {"chances": (cdf, survival), "quantiles": (quantile, upper_quantile)}
-
-
 CATEGORICAL = Law(
     names=("categorical", "cat"),
     summary="index, from 0, of an outcome picked by its probability",
@@ -450,7 +357,6 @@ CATEGORICAL = Law(
     ends=_possible,
     sampler=_categorical_draws,
     log_density_inside=_categorical_log_mass,
-    **_of_list(lambda p: (np.arange(p.shape[-1] + 0.0), p)),
 )
 
 
@@ -475,5 +381,4 @@ CHOICE = Law(
     ends=lambda v: (v.min(axis=-2), v.max(axis=-2)),
     sampler=_choice_draws,
     log_density_inside=lambda x, v: np.log((v == x[..., None, :]).mean(axis=-2)),
-    **_of_list(lambda v: (np.sort(v, axis=-1), np.ones_like(v))),
 )

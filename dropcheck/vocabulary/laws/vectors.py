@@ -10,10 +10,10 @@ import numpy as np
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.domains import COUNT, FINITE, POSITIVE, Domain, LawParameter, plain
 from dropcheck.vocabulary.function import Array
-from dropcheck.vocabulary.law import Generator, Law, Size, Values, Vector, inside
+from dropcheck.vocabulary.law import Generator, Law, Size, Values, Vector, inside, plain_argument
 from dropcheck.vocabulary.laws.continuous import BETA, LOG_ROOT_TWO_PI, NORMAL
 from dropcheck.vocabulary.laws.discrete import BERNOULLI, BINOMIAL, DISCRETE_UNIFORM, OUTCOMES
-from dropcheck.vocabulary.laws.sampling import log_gammas, whole
+from dropcheck.vocabulary.laws.sampling import log_gammas
 from dropcheck.vocabulary.shapes import Shape, ShapeError
 
 # how far the sum of a Dirichlet vector may be from 1
@@ -33,7 +33,7 @@ def _list_axis(law_name: str, name: str, shape: Shape) -> Shape:
 def _multinomial_draws(generator: Generator, size: Size, n: Array, p: Array) -> Array:
     shares = np.moveaxis(p, -2, -1)
     shares = shares / shares.sum(axis=-1, keepdims=True)
-    counts = generator.multinomial(whole(n), shares, (*size[:-2], size[-1]))
+    counts = generator.multinomial(plain_argument(n, whole=True), shares, (*size[:-2], size[-1]))
     return np.ascontiguousarray(np.moveaxis(counts, -1, -2), dtype=np.float64)
 
 
