@@ -180,7 +180,7 @@ def _foreseen(run: CaseRun, outlook: Outlook) -> Generator[Request, SpanSums, Ca
         run,
         guarantee=outlook.guarantee,
         draws=None,
-        budget=most,
+        budget=run.most_draws(program),
         span_draws=program.span_draws,
         seconds_a_draw=tally.seconds / max(tally.drawn, 1),
         piloted=piloted,
@@ -203,7 +203,7 @@ def _foreseen(run: CaseRun, outlook: Outlook) -> Generator[Request, SpanSums, Ca
     told = replace(told, scale=outlook.scale, smallest=smallest)
     if outlook.expected >= ENDLESS:
         why = (outlook.endless or Reason.AT_THE_EDGE).explain()
-        return replace(told, explanation=why, ends=in_spans(most))
+        return replace(told, explanation=why, ends=in_spans(most) if most < told.budget else None)
     draws = in_spans(max(outlook.expected, min(outlook.fewest, most)))
     if outlook.left_open is not None:
         return replace(told, explanation=outlook.left_open, ends=draws)

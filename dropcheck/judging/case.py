@@ -41,7 +41,7 @@ from dropcheck.inference.region import (
     promised,
     read_statement,
 )
-from dropcheck.judging.knowledge import Knowledge, carried_over, knowledge_of
+from dropcheck.judging.knowledge import Knowledge, knowledge_of
 from dropcheck.language.compile import CaseGraphs, LoweredCase
 from dropcheck.language.graph import Value, in_order, operators
 from dropcheck.language.syntax import Statement
@@ -253,16 +253,13 @@ def _prepared(
             knowledge = knowledge_of(compiled)
         compiled = replace(compiled, unbounded=knowledge.unbounded)
     analysed = _analysed(case, lowered, strategy, compiled, knowledge)
-    if isinstance(strategy, BlockMeans) and isinstance(compiled, Compiled) and knowledge:
-        if analysed.compiled is not None and analysed.knowledge is not None:
-            knowledge = carried_over(knowledge, compiled, analysed.knowledge, analysed.compiled)
-            compiled = replace(compiled, unbounded=knowledge.unbounded)
-        if knowledge.guarantee is Guarantee.ASYMPTOTIC:
-            missing = strategy.no_variance or (
-                divergent_moment(lowered) if knowledge.undefined is None else None
-            )
-            if missing is not None:
-                strategy, compiled, knowledge = Unanswerable(missing), None, None
+    bounded = knowledge is None or knowledge.guarantee is not Guarantee.ASYMPTOTIC
+    if isinstance(strategy, BlockMeans) and knowledge is not None and not bounded:
+        missing = strategy.no_variance or (
+            divergent_moment(lowered) if knowledge.undefined is None else None
+        )
+        if missing is not None:
+            strategy, compiled, knowledge = Unanswerable(missing), None, None
     parsed = graphs.parsed(case.claim)
     alone = {
         name: text

@@ -130,6 +130,14 @@ def by_counterexample(run: CaseRun, claim: Certainty, counted: Counted) -> Judgi
             return replace(found, verdict=Verdict.VERIFIED, explanation=None, more_draws=None)
         return found
 
+    if run.planning and tally.totals[0] > 0:  # the first look of a run will show it
+        expected = math.ceil(expected * share * budget.EARLY[0][0])
+    step = program.span_draws
+    while program.tests_code and step < expected and not (run.planning or run.out_of_time()):
+        yield from run.draw_until(tally, MAIN, step)  # the first counterexample of code is enough
+        step *= 2
+        if tally.undefined or tally.totals[0] > 0:
+            expected = most = tally.drawn
     outlook = Outlook(
         program=program,
         tally=tally,

@@ -221,17 +221,26 @@ def expecting(run: CaseRun, compiled: Compiled, plan: DrawPlan) -> DrawPlan:
 
 
 def draws_for(run: CaseRun, plan: DrawPlan, place: int, target: float) -> int:
-    """Draws after which one comparison is likely to be decided, its quantity taken as linear."""
-    spread = plan.directions[place].spread
+    """Draws after which one comparison is likely to be decided, its quantity taken as linear.
+
+    Where it has no first order, the draws are those that show its averages.
+    """
+    direction = plan.directions[place]
     alpha = run.alpha * budget.PLANNED / len(run.reading.comparisons)
 
-    def decides(draws: int) -> bool:
-        rows, block = rows_of(plan.program, draws)
-        width = spread.half_width(rows, block, alpha) if rows else math.inf
-        error = spread.standard_error(max(1, draws // plan.program.unit_draws))
-        return width + budget.CHANCE * error <= target
+    def draws(spread: Spread, target: float) -> int:
+        def decides(draws: int) -> bool:
+            rows, block = rows_of(plan.program, draws)
+            width = spread.half_width(rows, block, alpha) if rows else math.inf
+            error = spread.standard_error(max(1, draws // plan.program.unit_draws))
+            return width + budget.CHANCE * error <= target
 
-    return fewest_that(decides, plan.fewest, ENDLESS)
+        return fewest_that(decides, plan.fewest, ENDLESS)
+
+    if direction.linear or direction.spread.standard_error(1) > target:
+        return draws(direction.spread, target)
+    used = plan.spreads.values()
+    return max(draws(one, SECOND_ORDER * one.standard_error(1)) for one in used)
 
 
 def rows_of(program: Program, draws: int) -> tuple[int, int]:
@@ -479,7 +488,8 @@ def _exactly(
     whole = expecting(run, compiled, known(_in_blocks(plain, 0)))
     if whole.scales is None:
         return replace(whole, endless=Reason.UNDEFINED_AT_AVERAGES)
-    choices = [expecting(run, compiled, known(_in_blocks(plain, whole.expected)))]
+    draws = min(whole.expected, whole.most)
+    choices = [expecting(run, compiled, known(_in_blocks(plain, draws)))]
     if compiled.crossed is not None:
         crossed = compiled.crossed.program.fitted(most, FEWEST_BLOCKS)
         choices += [expecting(run, compiled, known(one)) for one in _blockings(crossed)]

@@ -32,7 +32,7 @@ def test_a_mean_far_from_0_is_judged_by_its_deviation_too(
 
 
 def test_what_draws_speak_against_is_undecided_with_both_intervals() -> None:
-    found = judged(FAR, "E(r) == 100.3", most=250_000)
+    found = judged(FAR, "E(r) == 100.3", most=10_000)
     assert found.verdict is OPEN
     assert found.reason is Reason.AGAINST_EVIDENCE
     text = str(found.explanation)
