@@ -83,7 +83,7 @@ _ROUNDING = 1e-13
 class Ranked(Law):
     """The law of an order statistic; it takes the arguments of the law of the draws.
 
-    It serves the analysis alone, and is never drawn from.
+    It serves the analysis alone: no draw is made from it, but for tests.
     """
 
     whole: Law
@@ -135,6 +135,7 @@ def ranked(law: Law, rank: int, count: int) -> Ranked:
 
     facts: dict[str, Any] = {one.name: getattr(law, one.name) for one in fields(Law)}
     facts |= {
+        "sampler": None,
         "log_density_inside": log_density,
         "moments": lambda *arguments: _order(law, below, above, arguments),
         "chances": (partial(chance, 0), partial(chance, 1)),
