@@ -70,7 +70,7 @@ CENTRE_DRAWS = 512
 # A quantity whose remainder is no larger, as a share of its first order, is linear.
 NO_REMAINDER = 1e-10
 # Half-widths of averages, in deviations, at which a quantity without a first order is decided.
-SECOND_ORDER = 0.05
+SECOND_ORDER = 0.03
 # A pilot that plans more than PILOT_SHARE times its own draws is made longer: by this factor each
 # time, at most so often.
 PILOT_GROWTH = 4
