@@ -81,7 +81,7 @@ def figures(given: argparse.Namespace) -> Iterator[Figure]:
         "c": draw_counts.measured,
         "d": lambda: threads.measured(registry, repeats, 20 * values),
         "e": lambda: growth.measured(repeats, clock, quick=quick),
-        "f": lambda: startup.starting(repeats, given.clock),
+        "f": lambda: chain(startup.entered(), startup.starting(repeats, given.clock)),
         "g": lambda: chain(
             startup.running(1 if quick else min(repeats, 3), given.clock),
             floor.whole(registry, clock, quick=quick),

@@ -27,7 +27,7 @@ from dropcheck.language.graph import number
 from dropcheck.report.numbers import plural
 from dropcheck.running import run_together, sharing_draws
 from dropcheck.settings import Settings
-from dropcheck.simulation.blocks import Request, Tally, Together
+from dropcheck.simulation.blocks import Request, Tally
 from dropcheck.simulation.compile import Compiled
 from dropcheck.simulation.integrands import filled
 from dropcheck.simulation.program import Program
@@ -245,15 +245,18 @@ ALONE = 20
 
 
 def whole(registry: Registry, clock: Clock, *, quick: bool) -> Iterator[Figure]:
-    """A run of all claims on one thread, without its start, over drawing its numbers alone."""
+    """A run of all claims on one thread, without its start: what drawing takes, and what the rest.
+
+    The rest lowers, analyses and judges; that it computes some draws once more is part of it.
+    """
     cases = registry.expand()[: 20 if quick else None]
     alpha = case_alpha(1e-6, len(cases), len(cases))
     graphs = CaseGraphs(keep=0)
-    spent = alone = 0.0
+    drawing = judging = alone = 0.0
     with tuned_numpy():
         for group in sharing_draws(cases, graphs):
             asked: dict[int, tuple[Request, int]] = {}
-            started = clock()
+            started, drawn = clock(), 0.0
             judge = run_together(
                 [cases[place] for place in group],
                 Settings(threads=1),
@@ -266,19 +269,22 @@ def whole(registry: Registry, clock: Clock, *, quick: bool) -> Iterator[Figure]:
             while isinstance(step, Request):
                 before = asked.get(id(step.program), (step, 0))[1]
                 asked[id(step.program)] = step, before + step.count
-                step = advanced(judge, step.carry_out())
-            spent += clock() - started
+                asking = clock()
+                sums = step.carry_out()
+                drawn += clock() - asking
+                step = advanced(judge, sums)
+            judging += clock() - started - drawn
+            drawing += drawn
             alone += sum(_alone(request, count, clock) for request, count in asked.values())
-    note = f"{plural(len(cases), 'case')}, lowered, analysed, drawn and judged"
-    ratio = Spread.of([spent / alone])
-    yield Figure("g", "run all, over its numbers alone", ratio, bar=Bar(2.0), note=note)
+    note = plural(len(cases), "case")
+    ratio, each = Spread.of([drawing / alone]), Spread.of([1e3 * judging / len(cases)])
+    yield Figure("g", "run all: drawing, over its numbers alone", ratio, bar=Bar(3.0), note=note)
+    yield Figure("g", "run all: judging a case in the mean", each, " ms", Bar(10.0), note)
 
 
 def _alone(request: Request, count: int, clock: Clock) -> float:
     """Seconds of drawing the numbers of so many spans, as a few of them show it."""
     program = request.program
-    if isinstance(program, Together):
-        program = program.drawn
     generator = stream(0, request.case_key, MAIN, 0)
     draws = [
         plain_draw(name, arguments, (*shape, program.span_draws))

@@ -32,6 +32,26 @@ print(json.dumps(sorted(sys.modules)))
 """
 
 
+# What a run enters of our own: its modules and functions, counted by the interpreter.
+ENTERED = """
+import sys
+seen = set()
+def enter(frame, event, _):
+    code = frame.f_code
+    # a function that is written: not a module, a class or what a dataclass makes
+    if event == "call" and code.co_flags & 1 and code.co_filename != "<string>":
+        seen.add((frame.f_globals.get("__name__", "?"), code.co_qualname, code.co_firstlineno))
+sys.setprofile(enter)
+from dropcheck.cli import main
+main(sys.argv[1:])
+sys.setprofile(None)
+import collections, json
+own = {one for one in seen if one[0].startswith("dropcheck") and "<" not in one[1].split(".")[-1]}
+rooms = collections.Counter(one[0].rpartition(".")[0] or one[0] for one in own)
+modules = {name for name in sys.modules if name == "dropcheck" or name.startswith("dropcheck.")}
+print(json.dumps([len({one[0] for one in own}), len(own), len(modules), rooms.most_common()]))
+"""
+
 ONE_CLAIM = """\
 dropcheck: 1
 claims:
@@ -64,6 +84,17 @@ def starting(repeats: int, clock: str) -> Iterator[Figure]:
     note = ", ".join(needless) or f"of {', '.join(UNUSED)}"
     count = Spread.of([float(len(needless))])
     yield Figure("f", "modules that a run loads without need", count, "", Bar(0.0), note)
+
+
+def entered() -> Iterator[Figure]:
+    """Part f: how many of our own modules and functions one run enters."""
+    command = [sys.executable, "-c", ENTERED, "run", "qk-variance", "--set", "dk=512", "--quiet"]
+    output = run_process(command, ROOT).output.strip().splitlines()[-1]
+    modules, functions, loaded, rooms = json.loads(output)
+    note = f"{loaded} loaded; {', '.join(f'{name} {count}' for name, count in rooms)}"
+    for what, count, bar in (("modules", modules, 90.0), ("functions", functions, 550.0)):
+        name = f"{what} of ours that run qk-variance enters"
+        yield Figure("f", name, Spread.of([float(count)]), "", Bar(bar), note)
 
 
 def _starting(small: Path, repeats: int, clock: str) -> Iterator[Figure]:

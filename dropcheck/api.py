@@ -490,7 +490,7 @@ def judge(
     `repeat` writes the command that repeats a case, also once its result is known; `how` are
     further arguments of `verify_cases`.
     """
-    from dropcheck.execution.pool import of_lost
+    from dropcheck.execution.pool import LOST
     from dropcheck.running import verify_cases
 
     cases = {(case.claim.id, *case.parameters.items()): case for case in chosen.cases}
@@ -524,7 +524,7 @@ def judge(
         planned=len(cases),
         seconds=time.perf_counter() - started,
         interrupted=interrupted,
-        warnings=(*notes, *of_lost(len(lost))),
+        warnings=(*notes, *([LOST] if lost else [])),
         coverage=chosen.registry.coverage,
     )
     return finished, error

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import cache, partial
@@ -18,8 +18,7 @@ from typing import Any
 
 from dropcheck.claims.registry import Case, Claim, Registry, SourceText
 from dropcheck.errors import DropcheckError
-from dropcheck.execution.pool import shared
-from dropcheck.execution.schedule import in_order
+from dropcheck.execution.schedule import Task, drive, in_order
 from dropcheck.language import graph, syntax
 from dropcheck.language.compile import CaseGraphs, LoweredCase, ParsedClaim
 from dropcheck.language.parser import parse_expression
@@ -421,16 +420,22 @@ def mutate_claims(
     # an error is planted in one statement: the others of its entry do not matter
     apart = tuple(replace(claim, family=None) for claim in claims)
     workers = min(settings.threads or default_threads(), max(1, len(claims)))
-    one = partial(_tried, apart, replace(settings, alpha=alpha, threads=1), graphs)
-    return in_order(shared(one, range(len(claims)), workers))
+    own = replace(settings, alpha=alpha, threads=1)
+
+    def start(claim: Claim) -> Generator[Task, ClaimResult, ClaimResult]:
+        if workers == 1:
+            return _tried(claim, own, graphs)
+        return (yield Task(function=_tried, arguments=(claim, own)))
+
+    starts = [partial(start, claim) for claim in apart]
+    return in_order(drive(starts, workers, processes=workers if workers > 1 else 0))
 
 
-def _tried(
-    claims: Sequence[Claim], settings: Settings, graphs: CaseGraphs, place: int
-) -> ClaimResult:
-    """Plant errors in the claim at a place, and judge them."""
+def _tried(claim: Claim, settings: Settings, graphs: CaseGraphs | None = None) -> ClaimResult:
+    """Plant errors in a claim, and judge them."""
     started = time.perf_counter()
-    trial = Trial(claims[place], settings, graphs)
+    graphs = graphs or CaseGraphs(settings.max_memory)
+    trial = Trial(claim, settings, graphs)
     result = ClaimResult(trial.claim, None, trial.cases[0])
     if Verdict(trial.claim.expect) is Verdict.REFUTED:
         why = "it is expected to be refuted: an error in a falsehood proves nothing"

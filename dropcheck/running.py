@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from typing import Any
+from weakref import WeakValueDictionary
 
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.select import repeat_command
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.execution.pool import (
-    EndedTwiceError,
-    Lost,
-    Pool,
-    can_fork,
-    shared,
-    tune_for_good,
-)
+from dropcheck.execution.pool import Lost, Pool, can_fork
 from dropcheck.execution.schedule import (
     Clock,
     Deadline,
-    Start,
+    Task,
     carried_out,
     drive,
     guarded,
@@ -42,28 +37,6 @@ _Judged = CaseResult | DropcheckError
 
 # With fewer cases for each worker, some workers are idle at the end.
 CASES_A_WORKER = 4
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """Cases that share draws, with all that another process needs to judge them."""
-
-    cases: tuple[Case, ...]
-    settings: Settings
-    alpha: float
-    repeats: tuple[str, ...]
-
-    @property
-    def of_code(self) -> bool:
-        """Whether the cases call code under test."""
-        return self.cases[0].claim.column is not None
-
-    @property
-    def travels(self) -> bool:
-        """Whether another process can judge the cases: it can find the code that they call."""
-        claim = self.cases[0].claim
-        column = claim.column
-        return claim.sample is None and (column is None or column.again is not None)
 
 
 Repeat = Callable[[Case], str]
@@ -104,7 +77,7 @@ def verify_cases(
         processes: whether processes may judge whole cases; otherwise threads draw. Only for a
             program that has no threads of its own.
         pool: workers that take the place of this machine's.
-        lost: called where a worker ended before its work; the work is done again.
+        lost: called once where workers ended before their work; the work is done again.
         drawn_by: called for finished cases, with the workers that drew them and their number.
         plans: called with the draws that begun cases want before they look again, and their number.
         graphs: the graphs that a check of the cases has built; each is used once.
@@ -128,41 +101,47 @@ def verify_cases(
     """
     deadline = Deadline.after(settings.time_limit, clock)
     alpha = case_alpha(settings.alpha, registry.case_count, len(cases))
-
-    if pool is not None:  # once it lost a worker, an executor may fail every call
-        lost = cache(lost)  # which calls it once
+    lost = cache(lost)  # which calls it once
     repeat = repeat or (lambda case: repeat_command(case, settings.seed))
     graphs = graphs or CaseGraphs(settings.max_memory, keep=0)
-    own = settings if pool is None else replace(settings, threads=pool.at_once)
+    _at_hand[id(graphs)] = graphs
+    threads = settings.threads or default_threads() if pool is None else pool.at_once
+    own = replace(settings, threads=threads)
     groups = sharing_draws(cases, graphs)
-    may_travel = pool is not None or any(case.claim.column is not None for case in cases)
-    starts = [
-        partial(run_together, [cases[place] for place in group], own, alpha, repeat, deadline,
-                graphs)
-        for group in groups
-    ]  # fmt: skip
-    jobs = [
-        Job(
-            cases=tuple(cases[place] for place in group),
-            settings=settings,
-            alpha=alpha,
-            repeats=tuple(repeat(cases[place]) for place in group) if may_travel else (),
+    whole = _judged_whole([[cases[at] for at in group] for group in groups], own, pool, processes)
+    who = f"{threads} thread{'s' if threads > 1 else ''}" if pool is None else None
+    other = f"{whole.workers} {'processes' if pool is None else 'workers'}"
+
+    def start(place: int) -> Generator[Request | Task, Any, list[_Judged]]:
+        group = [cases[at] for at in groups[place]]
+        results: list[_Judged]
+        if place not in whole.places:
+            results = yield from run_together(group, own, alpha, repeat, deadline, graphs)
+            drawn_by(who or f"{whole.workers} workers together", len(results))
+            return results
+        results = yield Task(
+            function=judged_in_worker,
+            arguments=(group, settings, alpha, tuple(map(repeat, group)), id(graphs)),
+            after=partial(_ended, group) if group[0].claim.column is not None else None,
         )
-        for group in groups
-    ]
-    work = _Work(
-        settings=settings,
-        deadline=deadline,
-        processes=processes,
-        pool=pool,
+        watch(sum(one.draws for one in results if isinstance(one, CaseResult)))
+        drawn_by(other, len(results))
+        return results
+
+    driven = drive(
+        [partial(start, place) for place in range(len(groups))],
+        threads,
+        deadline,
+        executor=None if pool is None else pool.executor,
+        processes=whole.workers if pool is None and whole.places else 0,
+        spawn=whole.spawn,
         watch=watch,
-        lost=lost,
-        drawn_by=drawn_by,
         plans=plans,
+        lost=lost,
     )
     judged = (
         (place, (cases[place], result))
-        for index, results in _driven(starts, jobs, work)
+        for index, results in driven
         for place, result in zip(groups[index], results, strict=True)
     )
     problems: dict[Problem, None] = {}
@@ -180,128 +159,64 @@ def verify_cases(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Work:
-    """The arguments of `verify_cases` that say how cases are judged, and whom to notify."""
+class _Whole:
+    """Which groups of cases other processes judge whole, how many do, and how they are started."""
 
-    settings: Settings
-    deadline: Deadline
-    processes: bool
-    pool: Pool | None
-    watch: Callable[[int], None]
-    lost: Lost
-    drawn_by: Callable[[str, int], None]
-    plans: Callable[[int, int], None]
-
-    @property
-    def threads(self) -> int:
-        """How many threads or processes there are on this machine."""
-        return self.settings.threads or default_threads()
-
-
-def _driven(
-    starts: Sequence[Start[list[_Judged]]], jobs: Sequence[Job], work: _Work
-) -> Iterator[tuple[int, list[_Judged]]]:
-    """Judge jobs; yield the index of each and its results, in the order in which they are done.
-
-    Of many jobs, each worker judges whole ones, because judging is Python, of which only one thread
-    runs at a time. Few jobs, and those that share a time, are judged here, and their draws are
-    shared out.
-    """
-    left = dict.fromkeys(range(len(jobs)))
-    for who, place, results in _judged_whole(starts, jobs, work):
-        del left[place]
-        work.watch(sum(one.draws for one in results if isinstance(one, CaseResult)))
-        work.drawn_by(who, len(results))
-        yield place, results
-    places, pool = list(left), work.pool
-    judged_here = drive(
-        [starts[place] for place in places],
-        work.threads if pool is None else pool.at_once,
-        work.deadline,
-        executor=None if pool is None else pool.executor,
-        watch=work.watch,
-        plans=work.plans,
-        lost=work.lost,
-    )
-    who = "1 thread" if work.threads == 1 else f"{work.threads} threads"
-    if pool is not None:
-        who = f"{pool.workers} workers together"
-    for index, results in judged_here:
-        work.drawn_by(who, len(results))
-        yield places[index], results
+    places: frozenset[int]
+    workers: int
+    spawn: bool = False
 
 
 def _judged_whole(
-    starts: Sequence[Start[list[_Judged]]], jobs: Sequence[Job], work: _Work
-) -> Iterator[tuple[str, int, list[_Judged]]]:
-    """The jobs that workers judge whole, if they are many: workers, index and results.
+    groups: Sequence[Sequence[Case]], settings: Settings, pool: Pool | None, processes: bool
+) -> _Whole:
+    """What is judged whole by other processes, if it is much.
 
+    Judging is Python, of which only one thread runs at a time. So of many cases each worker judges
+    whole ones; few, and those that share a time, are judged here, and their draws are shared out.
     If there are enough cases of code for several processes, these judge all cases. They are
-    spawned, as frameworks do not work in a forked process.
+    spawned, as frameworks do not work in a forked process. The machines of a pool may lack the
+    code.
     """
-    pool, threads = work.pool, work.threads
-    mathematics = [place for place, job in enumerate(jobs) if job.travels and not job.of_code]
-    code = [place for place, job in enumerate(jobs) if job.travels and job.of_code]
-    apart = min(threads, len(code) // CASES_A_WORKER) if work.processes and pool is None else 0
-    workers = threads if pool is None else pool.workers
-    many = len(mathematics) >= CASES_A_WORKER * workers
-    if work.deadline.limited:
-        return
-
-    def instead(job: Job, error: Exception) -> list[_Judged] | None:
-        if job.of_code and isinstance(error, EndedTwiceError):
-            return [_ended(case) for case in job.cases]
-        work.lost()
-        return None  # it is judged here
-
-    if apart > 1 or (pool is not None and many):
-        # the machines of a pool may lack the code
-        chosen = sorted([*mathematics, *code]) if pool is None else mathematics
-        place_of = {id(jobs[place]): place for place in chosen}
-        judge: Callable[[Job], list[_Judged] | None] = judged_in_worker
-        judged = shared(
-            judge,
-            (jobs[place] for place in chosen),
-            apart or workers,
-            executor=None if pool is None else pool.executor,
-            spawn=True,
-            instead=instead,
-            lost=work.lost,
-        )
-        who = f"{apart} processes" if apart else f"{workers} workers"
-        for job, results in judged:
-            if results is not None:
-                yield who, place_of[id(job)], results
-    elif work.processes and pool is None and can_fork() and many and threads > 1:
-        whole = shared(
-            lambda place: carried_out(starts[place]()), mathematics, threads, lost=work.lost
-        )
-        yield from ((f"{threads} processes", *one) for one in whole)
+    workers = settings.threads or 1 if pool is None else pool.workers
+    mathematics, code = set[int](), set[int]()
+    for place, (first, *_) in enumerate(groups):
+        column = first.claim.column
+        if first.claim.sample is None and column is None:
+            mathematics.add(place)
+        elif column is not None and column.again is not None:
+            code.add(place)
+    apart = min(workers, len(code) // CASES_A_WORKER) if processes and pool is None else 0
+    others = pool is not None or (processes and can_fork() and workers > 1)
+    if settings.time_limit is not None:
+        return _Whole(places=frozenset(), workers=workers)
+    if apart > 1:
+        return _Whole(places=frozenset(mathematics | code), workers=apart, spawn=True)
+    many = others and len(mathematics) >= CASES_A_WORKER * workers
+    return _Whole(places=frozenset(mathematics if many else ()), workers=workers)
 
 
-def _ended(case: Case) -> DropcheckError:
-    """The error of code that ends the process which calls it."""
-    code = {} if case.claim.column is None else case.claim.column.code
+def _ended(group: Sequence[Case]) -> list[_Judged]:
+    """The errors of code that ends the process which calls it."""
+    code = {} if group[0].claim.column is None else group[0].claim.column.code
     names = " and ".join(getattr(one, "name", slot) for slot, one in code.items())
     message = f"{names} ended the process that called it, and another one"
     hint = "it crashes, or calls os._exit; --threads 1 calls it in the process of dropcheck itself"
-    return DropcheckError(Problem(message, hint=hint))
+    return [DropcheckError(Problem(message, hint=hint)) for _ in group]
 
 
-def judged_in_worker(job: Job) -> list[_Judged]:
-    """Judge a job in a worker, which has nothing else of the run."""
-    tune_for_good()
-    graphs = CaseGraphs(job.settings.max_memory, keep=0)
-    texts = dict(zip((case.key for case in job.cases), job.repeats, strict=True))
-    judged = run_together(
-        job.cases,
-        job.settings,
-        job.alpha,
-        lambda case: texts.get(case.key, job.repeats[0]),
-        Deadline(),
-        graphs,
-    )
-    return carried_out(judged)
+_at_hand: WeakValueDictionary[int, CaseGraphs] = WeakValueDictionary()
+"""The graphs of a run, by id: a worker that was forked from it finds them."""
+
+
+def judged_in_worker(
+    cases: Sequence[Case], settings: Settings, alpha: float, repeats: Sequence[str], known: int
+) -> list[_Judged]:
+    """Judge cases that share draws in a worker, which may have nothing else of the run."""
+    graphs = _at_hand.get(known) or CaseGraphs(settings.max_memory, keep=0)
+    texts = dict(zip((case.key for case in cases), repeats, strict=True))
+    repeat: Repeat = lambda case: texts[case.key]  # noqa: E731 - a function of what was sent
+    return carried_out(run_together(cases, settings, alpha, repeat, Deadline(), graphs))
 
 
 def sharing_draws(cases: Sequence[Case], graphs: CaseGraphs) -> list[list[int]]:

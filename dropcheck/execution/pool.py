@@ -1,4 +1,4 @@
-"""Who works: threads and processes of this machine, or any `concurrent.futures.Executor`.
+"""Who works: processes of this machine, or any `concurrent.futures.Executor`.
 
 No result depends on which of them does a piece of work, or in what order pieces finish.
 
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import itertools
 import multiprocessing
 import os
 import signal
@@ -20,17 +19,10 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import (
-    BrokenExecutor,
-    Executor,
-    Future,
-    ProcessPoolExecutor,
-    ThreadPoolExecutor,
-)
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing.reduction import ForkingPickler
-from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dropcheck import interrupt
@@ -39,13 +31,10 @@ from dropcheck.errors import DropcheckError, Problem
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 # Seconds after which a worker process checks whether the process that started it still runs.
 LOOK_AFTER = 0.5
-# Items that each worker has at a time: the one it works on, and some that wait for it.
-HANDED_OUT = 3
 # How often work that may have ended a process is tried in one of its own.
 TRIES_ALONE = 2
 # Seconds in which a scheduler answers.
@@ -65,16 +54,6 @@ def can_fork() -> bool:
     return sys.platform == "linux" and "jax" not in sys.modules
 
 
-class Threads(ThreadPoolExecutor):
-    """Threads of this process; at the end of the `with` block, work that still waits is dropped."""
-
-    def __init__(self, count: int) -> None:
-        super().__init__(count, thread_name_prefix="dropcheck")
-
-    def __exit__(self, *_: object) -> None:
-        self.shutdown(wait=False, cancel_futures=True)
-
-
 class Processes(ProcessPoolExecutor):
     """Worker processes, which end with the `with` block and with the process that started them.
 
@@ -84,25 +63,20 @@ class Processes(ProcessPoolExecutor):
 
     Args:
         count: how many processes.
-        function: the function that `called` calls in a worker; it is pickled for a spawned one.
         spawn: never fork, so that workers share no memory with this process.
 
     Raises:
         OSError: the system starts no more processes.
 
-    >>> with Processes(2, abs) as processes:
-    ...     processes.submit(called, -3).result()
+    >>> with Processes(2) as processes:
+    ...     processes.submit(abs, -3).result()
     3
     """
 
-    def __init__(
-        self, count: int, function: Callable[[Any], object] | None = None, *, spawn: bool = False
-    ) -> None:
+    def __init__(self, count: int, *, spawn: bool = False) -> None:
         self._others = set(multiprocessing.active_children())
         context = multiprocessing.get_context("fork" if can_fork() and not spawn else "spawn")
-        super().__init__(
-            count, mp_context=context, initializer=_begin, initargs=(os.getpid(), function)
-        )
+        super().__init__(count, mp_context=context, initializer=_begin, initargs=(os.getpid(),))
         try:
             with warnings.catch_warnings():
                 # it warns of forking with threads: numpy's are idle, and ours share nothing
@@ -142,16 +116,11 @@ class Processes(ProcessPoolExecutor):
             worker.kill()
 
 
-_function: Callable[[Any], object] | None = None  # in a worker: the function it was started with
-
-
-def _begin(parent: int, function: Callable[[Any], object] | None) -> None:
+def _begin(parent: int) -> None:
     """In a worker: the first call."""
-    global _function  # noqa: PLW0603 - set once, at the start of a worker
-    _function = function
     interrupt.ignore()  # the process that started it will end it
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    tuned_numpy().__enter__()
+    tune_for_good()
 
 
 def _end_with(parent: int) -> None:
@@ -159,12 +128,6 @@ def _end_with(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(LOOK_AFTER)
     os._exit(1)
-
-
-def called(item: Any) -> Any:
-    """In a worker: call the function that it was started with."""
-    assert _function is not None
-    return _function(item)
 
 
 def _opened(parcel: bytes) -> Any:
@@ -177,121 +140,75 @@ def _opened(parcel: bytes) -> Any:
             stream.flush()
 
 
-class EndedTwiceError(DropcheckError):
-    """An item ended the process that worked on it, and another one."""
+class Workers:
+    """Processes that are started anew where one of them ended; they end with the `with` block.
 
-
-def shared(
-    function: Callable[[Item], Result],
-    items: Iterable[Item],
-    workers: int,
-    *,
-    executor: Executor | None = None,
-    spawn: bool = False,
-    instead: Callable[[Item, Exception], Result] | None = None,
-    lost: Lost = lambda: None,
-) -> Generator[tuple[Item, Result], None, None]:
-    """Each item with a function's result, computed by several processes, in the order of finishing.
-
-    With one worker, this thread does the work. If the system starts no processes, threads do. Where
-    a process ends, each item that was handed out is done again, in a process of its own.
-
-    Args:
-        function: it is pickled if processes are not forked.
-        items: they are pickled, and taken from the iterable shortly before a worker is free.
-        workers: how many processes.
-        executor: does the work in place of our own processes.
-        spawn: whether processes share no memory with this one.
-        instead: computes the result of an item here, from the item and the error that it met; by
-            default the error is raised.
-        lost: called where a worker ended before its work did.
-
-    Raises:
-        EndedTwiceError: an item ended its process, and another one.
-        Exception: the function raised it.
-
-    >>> sorted(shared(abs, [-1, 2, -3], 2))
-    [(-3, 3), (-1, 1), (2, 2)]
+    Where there are to be none, or the system starts none, calls are made at once by this process.
     """
 
-    def known(item: Item, compute: Callable[[], Result]) -> tuple[Item, Result]:
+    def __init__(self, count: int, *, spawn: bool = False) -> None:
+        self._count, self._spawn = count, spawn
+        self._own = contextlib.ExitStack()
+        self._processes = self._started() if count else None
+
+    def _started(self) -> Processes | None:
         try:
-            return item, compute()
-        except Exception as error:
-            if instead is None:
-                raise
-            return item, instead(item, error)
+            return self._own.enter_context(Processes(self._count, spawn=self._spawn))
+        except OSError:
+            return None
 
-    with tuned_numpy():  # forked processes are tuned with this one
-        if workers == 1 and executor is None:
-            yield from ((item, function(item)) for item in items)
-            return
-        waiting = iter(items)
-        while True:
-            undone: list[Item] = []
-            with contextlib.ExitStack() as stack:
-                pool, work = executor, function
-                if pool is None:
-                    own, work = _started(function, workers, spawn=spawn)
-                    pool = stack.enter_context(own)
-                for item, future in _handed_out(pool, work, waiting, HANDED_OUT * workers):
-                    if _ended(pool, future):
-                        undone.append(item)
-                    else:
-                        yield known(item, future.result)
-            if not undone:
-                return
-            lost()
-            for item in undone:
-                yield known(item, functools.partial(_alone, function, item, spawn=spawn))
+    def __enter__(self) -> Workers:
+        return self
 
+    def __exit__(self, *_: object) -> None:
+        self._own.close()
 
-def _started(
-    function: Callable[[Item], Result], workers: int, *, spawn: bool
-) -> tuple[Executor, Callable[[Item], Result]]:
-    """Workers of this machine, and what to submit to them."""
-    try:
-        return Processes(workers, function, spawn=spawn), called
-    except OSError:  # code that survives no fork may bear no threads beside it
-        return Threads(1 if spawn else workers), function
+    def submit(self, function: Callable[..., Result], /, *arguments: Any) -> Future[Result]:
+        """The future of a call.
 
+        Raises:
+            Exception: the function or its arguments cannot be sent.
+        """
+        if self._processes is not None:
+            try:
+                return self._processes.submit(function, *arguments)
+            except BrokenExecutor:
+                self._processes = self._started()
+        if self._processes is not None:
+            return self._processes.submit(function, *arguments)
+        done: Future[Result] = Future()
+        try:
+            done.set_result(function(*arguments))
+        except DropcheckError as error:
+            done.set_exception(error)
+        return done
 
-def _handed_out(
-    pool: Executor, work: Callable[[Item], Result], waiting: Iterator[Item], most: int
-) -> Iterator[tuple[Item, Future[Result]]]:
-    """Each item with its future, which is done; no further ones follow once a worker ended."""
-    out: dict[Future[Result], Item] = {}
-    done: SimpleQueue[Future[Result]] = SimpleQueue()
-    following = itertools.islice(waiting, most)
-    while True:
-        for item in following:
-            future = submitted(pool, work, item)
-            out[future] = item
-            future.add_done_callback(done.put)
-        if not out:
-            return
-        future = done.get()
-        following = itertools.islice(waiting, 0 if _ended(pool, future) else 1)
-        yield out.pop(future), future
+    def again(
+        self, call: Callable[[], Result], after: Callable[[], Result] | None, error: Exception
+    ) -> Result:
+        """The result of a call that met an error.
 
+        If its process ended, the call may have been the cause: it is tried in processes of its own,
+        and if that ends them, its result is that of `after`.
 
-def _ended(pool: Executor, future: Future[Any]) -> bool:
-    """Whether one of our processes ended before its work did."""
-    return isinstance(pool, Processes) and isinstance(future.exception(), BrokenExecutor)
-
-
-def _alone(function: Callable[[Item], Result], item: Item, *, spawn: bool) -> Result:
-    """The result of an item, computed in a process of its own."""
-    for _ in range(TRIES_ALONE):
-        with contextlib.suppress(BrokenExecutor), Processes(1, function, spawn=spawn) as process:
-            result: Result = process.submit(called, item).result()
-            return result
-    message = "processes of this run ended before their work did, perhaps because memory ran out"
-    raise EndedTwiceError(Problem(message, hint="--threads 1 works in one process alone"))
+        Raises:
+            DropcheckError: it ended all of them, and there is no `after`.
+        """
+        if not isinstance(error, BrokenExecutor):
+            return call()
+        for _ in range(TRIES_ALONE):
+            with contextlib.suppress(BrokenExecutor), Processes(1, spawn=self._spawn) as process:
+                return process.submit(call).result()
+        if after is not None:
+            return after()
+        message = (
+            "processes of this run ended before their work did, perhaps because memory ran out"
+        )
+        raise DropcheckError(Problem(message, hint="--threads 1 works in one process alone"))
 
 
 def submitted(
-    executor: Executor, function: Callable[..., Result], *arguments: Any
+    executor: Executor | Workers, function: Callable[..., Result], *arguments: Any
 ) -> Future[Result]:
     """The future of a call; it holds the error if the executor fails at once."""
     try:
@@ -338,12 +255,8 @@ def cluster(address: str) -> Iterator[Pool]:
         yield Pool(executor=executor, workers=max(1, sum(client.nthreads().values())))
 
 
-def of_lost(count: int) -> tuple[str, ...]:
-    """The note of a run on workers that ended before their work did."""
-    if not count:
-        return ()
-    times = "once" if count == 1 else f"{count} times"
-    return (f"a worker ended before its work did, {times}; the work was done again",)
+LOST = "a worker ended before its work did; the work was done again"
+"""The note of a run on that."""
 
 
 @contextlib.contextmanager

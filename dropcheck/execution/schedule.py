@@ -2,7 +2,7 @@
 
 A case is a generator: it yields a `Request`, is sent the sums, and returns its result. The spans of
 a request are put in order before the case gets them, so no result depends on who draws a span, or
-when.
+when. A case may also yield a `Task`, which another process carries out whole.
 
 With a time limit, cases that are nearest to their next look come first, so that the time gives as
 many verdicts as possible. The time that is left is shared by cases that cannot reach a next look.
@@ -14,21 +14,43 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from heapq import heappop, heappush
 from queue import SimpleQueue
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from dropcheck.errors import DropcheckError
-from dropcheck.execution.pool import Lost, Threads, submitted, tune_for_good, tuned_numpy
+from dropcheck.execution.pool import Lost, Workers, submitted, tune_for_good, tuned_numpy
 from dropcheck.simulation.blocks import Request, joined
 from dropcheck.simulation.program import SpanSums
 
 Result = TypeVar("Result")
 Judge = Generator[Request, SpanSums, Result]
-Start = Callable[[], Judge[Result]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A call that another process makes; function, arguments and result can be sent there.
+
+    Where it ended the process that made it, and others, the result is that of `after`, or an error
+    without that. A call that cannot be sent is made here.
+    """
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    after: Callable[[], Any] | None = None
+    wanted: float = 0.0
+    planned: int = 0
+    draws: int = 0
+
+    def carry_out(self) -> Any:
+        """The result of the call."""
+        return self.function(*self.arguments)
+
+
+Start = Callable[[], Generator[Request | Task, Any, Result]]
 """Starts a case."""
 
 # With a time limit, the most drawing that is requested at a time, in seconds of one thread. A case
@@ -45,6 +67,8 @@ MOST_SPANS_OF_A_PART = 64
 FARTHER = 50
 # Spans that are drawn here before progress is reported again.
 WATCHED_SPANS = 128
+# Cases that are being drawn, for each worker: the one it works on, and some that wait for it.
+AHEAD = 2
 
 
 Clock = Callable[[], float]
@@ -88,9 +112,12 @@ class Done(Generic[Result]):
     result: Result
 
 
+Asked = TypeVar("Asked", bound=Request | Task)
+
+
 def advanced(
-    judge: Judge[Result], drawn: SpanSums | DropcheckError | None
-) -> Request | Done[Result]:
+    judge: Generator[Asked, Any, Result], drawn: object | DropcheckError | None
+) -> Asked | Done[Result]:
     """Send a case its sums, or the error in its draws; return its next request or its result."""
     try:
         match drawn:
@@ -112,11 +139,11 @@ def carried_out(judge: Judge[Result]) -> Result:
     """
     step = advanced(judge, None)
     while isinstance(step, Request):
-        step = advanced(judge, _drawn_here(step))
+        step = advanced(judge, _or_error(step.carry_out))
     return step.result
 
 
-def guarded(start: Start[Result]) -> Judge[Result | DropcheckError]:
+def guarded(start: Callable[[], Judge[Result]]) -> Judge[Result | DropcheckError]:
     """The same case, returning its errors, so that they do not end other cases."""
     try:
         return (yield from start())
@@ -154,6 +181,8 @@ def drive(
     deadline: Deadline | None = None,
     *,
     executor: Executor | None = None,
+    processes: int = 0,
+    spawn: bool = False,
     watch: Callable[[int], None] = lambda _: None,
     plans: Callable[[int, int], None] = lambda _draws, _cases: None,
     lost: Lost = lambda: None,
@@ -169,24 +198,30 @@ def drive(
         starts: functions that start the cases.
         threads: how many draw at once; with one, it is the caller's thread.
         deadline: when to stop.
-        executor: draws in place of our own threads.
+        executor: draws, and carries out tasks, in place of our own threads and processes.
+        processes: how many carry out tasks; without any, they are done here.
+        spawn: whether processes share no memory with this one.
         watch: called with the draws of each part of a request, when they are made.
         plans: called with the draws that begun cases want before they look again, and how many
             begun cases there are.
-        lost: called when a worker ended before its work did.
+        lost: called for work that is done again, because its worker ended.
     """
-    with tuned_numpy(), Threads(threads) as own:
-        run = _Run(
-            waiting=deque(enumerate(starts)),
-            pool=executor or own,
-            longer=FARTHER if executor else 1,
-            threads=threads,
-            deadline=deadline or Deadline(),
-            watch=watch,
-            plans=plans,
-            lost=lost,
-        )
-        yield from run.results()
+    with tuned_numpy(), Workers(processes, spawn=spawn) as others:
+        own = ThreadPoolExecutor(threads, thread_name_prefix="dropcheck")
+        try:
+            yield from _Run(
+                waiting=deque(enumerate(starts)),
+                pool=executor or own,
+                others=executor or others,
+                longer=FARTHER if executor else 1,
+                threads=threads,
+                deadline=deadline or Deadline(),
+                watch=watch,
+                plans=plans,
+                lost=lost,
+            ).results()
+        finally:
+            own.shutdown(wait=False, cancel_futures=True)
 
 
 @dataclass(slots=True)
@@ -194,9 +229,9 @@ class _Active(Generic[Result]):
     """An active case, and the parts of its request that are being drawn."""
 
     index: int
-    judge: Judge[Result]
-    request: Request = field(init=False)  # its latest
-    parts: list[tuple[Request, Future[SpanSums]]] = field(default_factory=list)
+    judge: Generator[Request | Task, Any, Result]
+    request: Request | Task = field(init=False)  # its latest
+    parts: list[tuple[Request | Task, Future[Any]]] = field(default_factory=list)
     missing: int = 0
     spent: float = 0.0  # seconds of drawing, over all threads
 
@@ -212,6 +247,7 @@ class _Run(Generic[Result]):
 
     waiting: deque[tuple[int, Start[Result]]]
     pool: Executor
+    others: Executor | Workers  # carries out tasks
     longer: int  # parts are so many times longer
     threads: int
     deadline: Deadline
@@ -229,7 +265,7 @@ class _Run(Generic[Result]):
         while self.waiting or self.parked or self.out or self.finished:
             while self.finished:
                 yield self.finished.popleft()
-            if self.out < 2 * self.threads and (self.waiting or self.parked):
+            if self.out < AHEAD * self.threads and (self.waiting or self.parked):
                 following = (False, 0, self.waiting[0][0]) if self.waiting else None
                 if following and not (self.parked and self.parked[0][:3] < following):
                     index, start = self.waiting.popleft()
@@ -259,16 +295,18 @@ class _Run(Generic[Result]):
 
     def _draw(self, case: _Active[Result]) -> None:
         """Draw the request of a case, or have it drawn."""
-        if self.deadline.passed():
-            case.request = replace(case.request, count=1)
-        request = case.request
-        if self.threads == 1 or _is_for_the_caller(request):
-            self._proceed(case, _drawn_here(request, self.watch))
-            return
-        case.parts = [
-            (part, submitted(self.pool, _drawn_in_worker, part))
-            for part in _parts(request, self.threads, self.longer)
-        ]
+        request, pool = case.request, self.others
+        parts: list[Request | Task] = []
+        if isinstance(request, Task):
+            parts = [replace(request, after=None)]  # which may not be sent
+        else:
+            if self.deadline.passed():
+                case.request = request = replace(request, count=1)
+            if self.threads == 1 or _is_for_the_caller(request):
+                self._proceed(case, _drawn_here(request, self.watch))
+                return
+            pool, parts = self.pool, [*_parts(request, self.threads, self.longer)]
+        case.parts = [(part, submitted(pool, _in_worker, part)) for part in parts]
         case.missing = len(case.parts)
         self.out += 1
         for part, future in case.parts:
@@ -286,24 +324,32 @@ class _Run(Generic[Result]):
             return
         self.out -= 1
         # if several parts have errors, the first in order counts, not the first in time
-        sums = _sums_or_error(lambda: joined([self._sums_of(*part) for part in case.parts]))
-        self._proceed(case, sums)
+        found = _or_error(lambda: [self._found(case, *part) for part in case.parts])
+        if isinstance(found, DropcheckError):
+            self._proceed(case, found)
+        else:
+            self._proceed(case, found[0] if isinstance(case.request, Task) else joined(found))
 
-    def _sums_of(self, part: Request, future: Future[SpanSums]) -> SpanSums:
-        """The sums of a part, which is drawn here if its worker ended.
+    def _found(
+        self, case: _Active[Result], part: Request | Task, future: Future[Any]
+    ) -> SpanSums | Any:
+        """The result of a part; if its worker ended, the part is carried out again.
 
         Raises:
             DropcheckError: there is an error in a draw.
         """
+        task = case.request if isinstance(case.request, Task) else None
         try:
             return future.result()
-        except DropcheckError:
-            raise
-        except Exception:  # an error of our own comes again
+        except Exception as error:  # an error of our own comes again
+            if task is None and isinstance(error, DropcheckError):
+                raise
             self.lost()
+            if task is not None and isinstance(self.others, Workers):
+                return self.others.again(part.carry_out, task.after, error)
             return part.carry_out()
 
-    def _proceed(self, case: _Active[Result], drawn: SpanSums | DropcheckError | None) -> None:
+    def _proceed(self, case: _Active[Result], drawn: object | DropcheckError | None) -> None:
         """Send a case its sums or an error; store its next request, or its result."""
         if isinstance(drawn, SpanSums):
             case.spent += drawn.seconds
@@ -325,26 +371,24 @@ def _parts(request: Request, workers: int, longer: int) -> list[Request]:
     return request.shared(workers, least, longer * MOST_SPANS_OF_A_PART)
 
 
-def _drawn_in_worker(request: Request) -> SpanSums:
+def _in_worker(part: Request | Task) -> Any:
     tune_for_good()
-    return request.carry_out()
+    return part.carry_out()
 
 
-def _drawn_here(
-    request: Request, watch: Callable[[int], None] = lambda _: None
-) -> SpanSums | DropcheckError:
+def _drawn_here(request: Request, watch: Callable[[int], None]) -> SpanSums | DropcheckError:
     def drawn(part: Request) -> SpanSums:
         sums = part.carry_out()
         watch(part.draws)
         return sums
 
     parts = request.shared(1, WATCHED_SPANS, WATCHED_SPANS)
-    return _sums_or_error(lambda: joined([drawn(part) for part in parts]))
+    return _or_error(lambda: joined([drawn(part) for part in parts]))
 
 
-def _sums_or_error(draw: Callable[[], SpanSums]) -> SpanSums | DropcheckError:
+def _or_error(work: Callable[[], Result]) -> Result | DropcheckError:
     try:
-        return draw()
+        return work()
     except DropcheckError as error:  # it ends this case only
         return error
 

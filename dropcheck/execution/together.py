@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic
 
 import numpy as np
 
 from dropcheck.errors import DropcheckError
-from dropcheck.execution.schedule import Done, Judge, Result, Start, advanced
-from dropcheck.simulation.blocks import Request, Together, may_join
+from dropcheck.execution.schedule import Done, Judge, Result, advanced
+from dropcheck.simulation.blocks import Request
 from dropcheck.simulation.program import Program, SpanSums
 
 
@@ -23,12 +23,13 @@ class _Waiting(Generic[Result]):
     request: Request
 
     @property
-    def alone(self) -> bool:
-        """Whether its request is drawn for it alone."""
-        return not (isinstance(self.request.program, Program) and may_join(self.request.program))
+    def draws(self) -> tuple[int, int, int, str]:
+        """A key of the draws that it asks for, in an order with pilots first."""
+        request = self.request
+        return -request.purpose, request.seed, request.program.span_draws, request.case_key
 
 
-def together(starts: Sequence[Start[Result]]) -> Judge[list[Result]]:
+def together(starts: Sequence[Callable[[], Judge[Result]]]) -> Judge[list[Result]]:
     """The results of cases, in order, each as it would be alone.
 
     The case that is furthest behind is served first, and others wait for it, so that a span is
@@ -39,7 +40,7 @@ def together(starts: Sequence[Start[Result]]) -> Judge[list[Result]]:
     """
     results: dict[int, Result] = {}
     waiting: list[_Waiting[Result]] = []
-    known: dict[tuple[object, ...], Together] = {}
+    known: dict[tuple[int, ...], Program] = {}
 
     def proceed(place: int, judge: Judge[Result], drawn: SpanSums | DropcheckError | None) -> None:
         step = advanced(judge, drawn)
@@ -51,7 +52,12 @@ def together(starts: Sequence[Start[Result]]) -> Judge[list[Result]]:
     for place, start in enumerate(starts):
         proceed(place, start(), None)
     while waiting:
-        served = _furthest_behind(waiting)
+        # one that is drawn alone, or else all that ask for the earliest span
+        served = [one for one in waiting if not one.request.program.shared][:1]
+        if not served:
+            spans = [(*one.draws, one.request.first) for one in waiting]
+            earliest = min(spans)
+            served = [one for one, span in zip(waiting, spans, strict=True) if span == earliest]
         waiting = [one for one in waiting if one not in served]
         drawn = yield from _drawn(_joined(served, waiting, known))
         if not isinstance(drawn, DropcheckError):
@@ -74,50 +80,28 @@ def _drawn(request: Request) -> Judge[SpanSums | DropcheckError]:
         return error
 
 
-def _furthest_behind(waiting: Sequence[_Waiting[Result]]) -> list[_Waiting[Result]]:
-    """A case that is drawn alone, or else all that ask for the earliest span.
-
-    Pilots come before other draws.
-    """
-    alone = [one for one in waiting if one.alone]
-    if alone:
-        return alone[:1]
-    spans = [(*_kind(one), one.request.first) for one in waiting]
-    return [one for one, span in zip(waiting, spans, strict=True) if span == min(spans)]
-
-
-def _kind(one: _Waiting[Result]) -> tuple[int, int, int, str]:
-    """A key of the draws that a case asks for, in an order with pilots first."""
-    request = one.request
-    return -request.purpose, request.seed, request.program.span_draws, request.case_key
-
-
 def _joined(
     served: Sequence[_Waiting[Result]],
     others: Sequence[_Waiting[Result]],
-    known: dict[tuple[object, ...], Together],
+    known: dict[tuple[int, ...], Program],
 ) -> Request:
     """The requests of some cases as one, up to the span for which another case waits."""
     requests = [one.request for one in served]
     first = requests[0]
-    if len(requests) == 1 and served[0].alone:
+    if not first.program.shared:
         return first
-    ahead = [
-        one.request.first - first.first
-        for one in others
-        if _kind(one) == _kind(served[0]) and not one.alone
-    ]
+    ahead = [one.request.first - first.first for one in others if one.draws == served[0].draws]
     count = min([one.count for one in requests] + ahead)
     if len(requests) == 1:
         return replace(first, count=count)
-    programs = [one.program for one in requests if isinstance(one.program, Program)]
-    key = tuple((id(one.program), id(one.centres)) for one in requests)
+    key = tuple(id(one.program) for one in requests)
     if key not in known:
-        known[key] = Together.of(programs, [one.centres for one in requests])
+        known[key] = Program.joined([one.program for one in requests])
+    size = known[key].size
     return replace(
         first,
         program=known[key],
-        centres=np.zeros(0),
+        centres=np.array([np.pad(one.centres, (0, size - len(one.centres))) for one in requests]),
         count=count,
         wanted=min(one.wanted for one in requests),
     )

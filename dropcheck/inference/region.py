@@ -765,13 +765,13 @@ def claimed_about(
         return None
     sizes: list[float] = []
     for side in reading.places if reading.against_estimates else (reading.side,):
-        operand, formula = functional.operands[side], functional.formulas[side]
+        operand = functional.operands[side]
         sizes += constants_in(operand)
         with np.errstate(all="ignore"):
-            values = formula.values(points, centres)
+            values = functional.values(side, points, centres)
         for summand in summands(operand):
             if summand.estimated:
-                own = np.asarray(values[formula.places[id(summand)]], dtype=np.float64)
+                own = np.asarray(values[id(summand)], dtype=np.float64)
                 mean = abs(float(own.mean()))
                 sizes += [mean] if mean > SIGNIFICANT * _error(own) else []
     known = [size for size in sizes if np.isfinite(size)]

@@ -62,10 +62,8 @@ from dropcheck.simulation import (
     InCells,
     Program,
     Tables,
-    counting_in_cells,
     magnitude_of,
     rounding_of_values,
-    values_of,
 )
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.functions.number_formats import (
@@ -111,7 +109,7 @@ def piloted(run: CaseRun, program: Program, wanted: int = 0) -> list[Floats]:
     parts: list[list[Floats]] = []
     for start in range(0, draws, program.span_draws):
         count = min(program.span_draws, draws - start)
-        own = values_of(program, generator, count)
+        own = program.values(generator, count).values()
         parts.append(
             [np.broadcast_to(one, (*one.shape[:-1], count)).reshape(-1, count) for one in own]
         )
@@ -128,7 +126,7 @@ def counted_in(run: CaseRun, program: Program, counter: Counter, planned: float)
     while 2 * draws <= min(min(planned, most) / parts, program.span_draws):
         draws *= 2
     draws = min(draws, max(program.span_draws, 2), max(most, 1))
-    return counting_in_cells(program, counter, max(draws // 2 * 2, 1))
+    return program.counting(counter, max(draws // 2 * 2, 1))
 
 
 # ---- the band, and the distance ------------------------------------------------------------------

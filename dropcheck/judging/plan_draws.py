@@ -47,8 +47,6 @@ from dropcheck.simulation import (
     Request,
     SpanSums,
     Tally,
-    can_be_in_nets,
-    in_nets,
 )
 from dropcheck.vocabulary import special
 
@@ -328,11 +326,11 @@ def plan_draws(
         return plan
     work, few = plan.expected * plan.program.cost, len(plan.directions) <= MOST_COMPARISONS
     least = WORTHWHILE if plan.expected <= plan.most else WORTHWHILE_BEYOND
-    if not (few and work > least and can_be_in_nets(compiled.program)):
+    if not (few and work > least and compiled.program.can_be_in_nets):
         return plan
     choices: list[DrawPlan] = []
     for size in NET_SIZES:  # pilots choose, and their draws are not used again
-        own = replace(compiled, program=in_nets(compiled.program, size))
+        own = replace(compiled, program=compiled.program.in_nets(size))
         choices.append((yield from _by_pilot(run, own, knowledge, 0)))
     best = min(choices, key=lambda choice: choice.expected * choice.program.cost)
     saves = SAVING * best.expected * best.program.cost <= work or plan.expected > plan.most

@@ -262,13 +262,13 @@ def unless_turned(run: CaseRun, finding: Finding) -> Finding:
         certain = doubtful = 0
         for span in range(max(1, finding.draws // program.span_draws)):
             stream = partial(run.generator, MAIN, span)
-            fails, unclear, _ = events_in(program, stream, program.span_draws, range(1))
-            if (fails & ~unclear).any():
+            wrong, unclear, _ = events_in(program, stream, program.span_draws, range(1))
+            if (wrong & ~unclear).any():
                 more = events_in(program, stream, program.span_draws, range(1, MANY_TURNS))
                 unclear = unclear | more[1]
-            sure = (fails & ~unclear).any(axis=0)
+            sure = (wrong & ~unclear).any(axis=0)
             certain += int(sure.sum())
-            doubtful += int((fails.any(axis=0) & ~sure).sum())
+            doubtful += int((wrong.any(axis=0) & ~sure).sum())
             if certain > doubtful or doubtful > MANY_TURNS:
                 break
         return finding if certain > doubtful else _turned(finding)

@@ -3,121 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dropcheck.array_types import Floats
 from dropcheck.processors import Stopwatch
-from dropcheck.simulation.program import Program, SpanSums, broken_span
-from dropcheck.simulation.steps import FEWEST_CALLS, Step, freeing
+from dropcheck.simulation.program import Program, SpanSums
+from dropcheck.simulation.steps import FEWEST_CALLS
 from dropcheck.simulation.streams import stream
-from dropcheck.vocabulary.function import Array
-
-# ---- joint program -------------------------------------------------------------------------------
-#
-# Programs that make the same draws are drawn once; each gets the sums it would have alone.
-
-
-@dataclass(frozen=True, slots=True)
-class Together:
-    """Programs with the same registers and spans, and the centres of each: [registers].
-
-    `drawn` has every step that one of them needs, once; it has no integrands.
-    """
-
-    programs: tuple[Program, ...]
-    centres: tuple[Floats, ...]
-    drawn: Program
-
-    @classmethod
-    def of(cls, programs: Sequence[Program], centres: Sequence[Floats]) -> Together:
-        """Put programs together for which `may_join` is true.
-
-        Raises:
-            ValueError: a register has different values in two of them.
-        """
-        steps: dict[int, Step] = {}
-        fixed: dict[int, Array] = {}
-        keep: set[int] = set()
-        for program in programs:
-            own = {step.target: step for step in program.steps}
-            for target, step in own.items():
-                if steps.setdefault(target, step).value is not step.value:
-                    raise ValueError("programs of other registers make other draws")
-            fixed |= dict(program.fixed)
-            freed = {register for step in own.values() for register in step.frees}
-            keep |= own.keys() - freed
-        inputs = {register for step in steps.values() for register in step.inputs}
-        ordered = [steps[register] for register in sorted(steps)]
-        drawn = replace(
-            programs[0],
-            size=max(program.size for program in programs),
-            fixed=tuple(fixed.items()),
-            steps=freeing(ordered, keep | (inputs & fixed.keys())),
-            terms=(),
-            targets=tuple({register for program in programs for register in _looked_at(program)}),
-            cost=max(program.cost for program in programs),
-            span_blocks=1,
-            counter=None,
-        )
-        return cls(tuple(programs), tuple(centres), drawn)
-
-    @property
-    def cost(self) -> float:
-        """Nanoseconds for each draw, roughly."""
-        return self.drawn.cost
-
-    @property
-    def span_draws(self) -> int:
-        """Draws of one span."""
-        return self.drawn.span_draws
-
-    @property
-    def tests_code(self) -> bool:
-        """Whether code is under test."""
-        return self.drawn.tests_code
-
-    @property
-    def set_up(self) -> float:
-        """The seconds that first calls of code took."""
-        return self.drawn.set_up
-
-    def held(self) -> AbstractContextManager[None]:
-        """A context for consecutive spans."""
-        return self.drawn.held()
-
-    def span(self, generator: np.random.Generator, _: Floats, number_of_span: int) -> SpanSums:
-        """The sums of one span for each program."""
-        with np.errstate(all="ignore"):
-            arrays = self.drawn.registers(generator, self.span_draws)
-            each = zip(self.programs, self.centres, strict=True)
-            summed = [program.sums_of(arrays, centres) for program, centres in each]
-        members: list[SpanSums] = []
-        for program, (sums, bad) in zip(self.programs, summed, strict=True):
-            if bad is None:
-                members.append(SpanSums(sums=sums))
-            else:
-                before = number_of_span * program.span_values
-                members.append(broken_span(sums, bad, before))
-        return SpanSums(sums=np.zeros((1, 0)), members=tuple(members))
-
-
-def may_join(program: Program) -> bool:
-    """Whether a program may be drawn together with others of the same registers."""
-    return program.shared
-
-
-def _looked_at(program: Program) -> set[int]:
-    """The registers that a program reads when its steps are done."""
-    given = {term.given for term in program.terms if term.given is not None}
-    return {*program.targets, *given}
-
-
-# ---- blocks --------------------------------------------------------------------------------------
-
 
 # With more rows, neighbouring rows are added up: this limits the memory, and Student's quantile for
 # this many blocks is within half a percent of the normal quantile.
@@ -134,7 +28,7 @@ class Request:
     `planned` the draws.
     """
 
-    program: Program | Together
+    program: Program
     seed: int
     case_key: str
     purpose: int
@@ -169,10 +63,11 @@ class Request:
 
         The seconds of code are those of the processor, without its first calls.
         """
-        started, watch, set_up = time.perf_counter(), Stopwatch(), self.program.set_up
+        started, watch, code = time.perf_counter(), Stopwatch(), self.program.code
         parts: list[SpanSums] = []
         end = self.first + self.count
-        with self.program.held():
+        before = code.set_up
+        with code.held():
             for start in range(self.first, end, STREAMS):
                 spans = range(start, min(start + STREAMS, end))
                 streams = [stream(self.seed, self.case_key, self.purpose, span) for span in spans]
@@ -182,7 +77,7 @@ class Request:
                 ]
         if not self.program.tests_code:
             return joined(parts, time.perf_counter() - started)
-        return joined(parts, max(0.0, watch.seconds - (self.program.set_up - set_up)))
+        return joined(parts, max(0.0, watch.seconds - (code.set_up - before)))
 
 
 def joined(parts: list[SpanSums], seconds: float | None = None) -> SpanSums:

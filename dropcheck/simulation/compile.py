@@ -29,7 +29,7 @@ from dropcheck.language.graph import (
     computed,
     draw_cost,
     joined_sources,
-    kernel_of,
+    operators,
     ordered,
 )
 from dropcheck.simulation.integrands import Functional, Leaf, Term
@@ -44,12 +44,11 @@ from dropcheck.simulation.steps import (
     MOST_SPAN_DRAWS,
     Step,
     before_rounding,
-    crossed_product,
     freeing,
     most_of_span,
 )
-from dropcheck.vocabulary.function import Function, Kernel
-from dropcheck.vocabulary.functions.truths import IS_TRUE, NOT
+from dropcheck.vocabulary.function import Function
+from dropcheck.vocabulary.functions.truths import AND, ANY, IS_TRUE, NOT
 
 # ---- assemble ------------------------------------------------------------------------------------
 #
@@ -115,13 +114,11 @@ class Registers:
                 needed |= {self.of[id(below)] for below in self.values[at].inputs}
         return needed
 
-    def step(self, register: int, kernel: Kernel | None = None) -> Step:
+    def step(self, register: int, *, crossed: bool = False) -> Step:
         """The step that fills a register."""
         value = self.values[register]
-        if kernel is None and not _is_draw(value):
-            kernel = kernel_of(value)
         inputs = tuple(self.of[id(below)] for below in value.inputs)
-        return Step(register, value, inputs, kernel, crossed=kernel is crossed_product)
+        return Step(register, value, inputs, crossed=crossed)
 
     def _common_span(self, read: set[int]) -> int:
         """Draws of a span in which all values fit: a power of two.
@@ -129,12 +126,12 @@ class Registers:
         A span takes only a moment, so that a case that needs few draws does not wait for many.
         """
         random = [at for at, value in enumerate(self.values) if value.random]
-        held = _held(freeing([self.step(at) for at in random], read))
-        held += sum(16 * math.prod(self.values[at].shape) for at in read)  # with squares
+        steps = freeing([self.step(at) for at in random], read)
+        held = _held(steps, [self.values[at] for at in read])
         cost = max(1.0, sum(_cost_beside_others(self.values[at]) for at in random))
         moment = max(SHORTEST_SPAN, int(SPAN_NANOSECONDS / cost))
         most = most_of_span(self.values)
-        draws = max(1, min(most, SPAN_BYTES // max(held, 1), moment))
+        draws = max(1, min(most, SPAN_BYTES // held, moment))
         return 1 << (draws.bit_length() - 1)
 
 
@@ -155,11 +152,11 @@ class ProgramBuilder:
         """The register of a value; all its inputs have earlier ones."""
         return self._all.register(value)
 
-    def term(self, factors: tuple[tuple[int, int], ...], given: int | None, **how: bool) -> int:
+    def term(self, factors: tuple[tuple[int, int], ...], given: int | None) -> int:
         """The column of an integrand in the array of sums; equal integrands share one."""
         for register, _ in factors:
             self._targets[register] = None
-        return self._terms.setdefault(Term(factors, given, **how), len(self._terms))
+        return self._terms.setdefault(Term(factors, given), len(self._terms))
 
     @property
     def quantities(self) -> dict[int, Value]:
@@ -183,11 +180,11 @@ class ProgramBuilder:
 
     def build(self, *, pairs: Value | None = None) -> Program:
         """The finished program; `pairs` as in `crossed`."""
-        keep = set(self._targets) | {t.given for t in self._terms if t.given is not None}
+        keep = set(self.quantities)
         own = self._all.needed(keep)
         values = [self._values[register] for register in sorted(own)]
-        plan = None if pairs is None else _plan(pairs, values)
-        made = own if plan is not None else self._all.needed(keep | self._all.draws)
+        crossed = None if pairs is None else _batches(pairs, values)
+        made = self._all.needed(keep | self._all.draws) if crossed is None else own
         steps: list[Step] = []
         fixed = []
         cost = 0.0
@@ -197,22 +194,21 @@ class ProgramBuilder:
             if not value.random:
                 fixed.append((register, value.constant))
                 continue
-            crossed = plan is not None and value is plan.product
-            steps.append(self._all.step(register, crossed_product if crossed else None))
+            product = crossed is not None and value is pairs
+            steps.append(self._all.step(register, crossed=product))
             cost += _cost(value)
-        picked = picked_sources(values)
         all_steps = freeing(before_rounding(steps, keep), keep)
-        held = _held(all_steps) + _powers(self._terms, self._values)
-        calls = [value.call for value in values if value.call is not None]
-        whole = any(call.dependent for call in calls)
+        # sums of powers and of products of two need no array of the products
+        powers = [power for term in self._terms for _, power in term.factors]
+        plain = max(powers, default=0) < 3 and all(term.given is None for term in self._terms)
+        held = _held(all_steps, self.quantities.values(), 1 if plain else 2)
+        whole = any(one.call is not None and one.call.dependent for one in values)
         most = most_of_span(self._values)
-        draws = self._all.span or max(1, min(most, SPAN_BYTES // max(held, 1)))
+        draws = self._all.span or max(1, min(most, SPAN_BYTES // held))
         blocks = BLOCKS_OF_SPAN if draws >= 64 * BLOCKS_OF_SPAN and not whole else 1
-        if plan is not None:
-            numbers = SPAN_BYTES // (8 * plan.held)
-            blocks = max(1, min(MOST_SPAN_DRAWS, numbers) // plan.batch**2)
-            blocks = max(1, min(blocks, SIDES_BYTES // (plan.sides * plan.batch)))
-            draws, cost = blocks * plan.batch, plan.cost
+        if crossed is not None:
+            blocks, batch, cost = crossed
+            draws = blocks * batch
         return Program(
             size=len(self._values),
             fixed=tuple(fixed),
@@ -222,39 +218,25 @@ class ProgramBuilder:
             span_draws=draws // blocks * blocks,
             span_blocks=blocks,
             cost=max(cost, 1.0),
-            rarest=rarest(values, picked),
-            paired=plan is not None,
-            shared=self._all.span is not None and plan is None,
+            rarest=_rarest(values),
+            paired=crossed is not None,
+            shared=self._all.span is not None and crossed is None,
             whole=whole,
         )
 
 
-def _held(steps: Sequence[Step]) -> int:
-    """The most bytes for each draw that steps store at the same time, in this order."""
+def _held(steps: Sequence[Step], read: Iterable[Value], powers: int = 2) -> int:
+    """The most bytes for each draw that steps store at the same time, in this order.
+
+    Integrands take those of what they read: floats, in so many powers. Truths are counted.
+    """
     sizes = {step.target: _bytes(step.value) for step in steps}
     now = most = 0
     for step in steps:
         now += sizes[step.target]
         most = max(most, now)
         now -= sum(sizes.get(register, 0) for register in step.frees)
-    return most
-
-
-def _powers(terms: Iterable[Term], values: list[Value]) -> int:
-    """Bytes for each draw of the powers in integrands: each quantity as a float, and its square.
-
-    Sums of powers and of products of two need no array of the products, and truths are counted.
-    """
-    sizes: dict[tuple[int, int], int] = {}
-    for term in terms:
-        if all(values[register].binary for register, _ in term.factors):
-            continue
-        for register, power in term.factors:
-            size = 8 * math.prod(values[register].shape)
-            sizes[register, 1] = size
-            if power > 2 or term.given is not None:
-                sizes[register, 2] = size
-    return sum(sizes.values())
+    return max(1, most + sum(8 * powers * math.prod(v.shape) for v in read if not v.binary))
 
 
 def _bytes(value: Value) -> int:
@@ -263,43 +245,28 @@ def _bytes(value: Value) -> int:
     return size * math.prod(value.shape)
 
 
-@dataclass(frozen=True, slots=True)
-class _Crossing:
-    """A product whose sides are paired: the size of the batches, and the cost of a draw."""
+def _batches(product: Value, values: list[Value]) -> tuple[int, int, float] | None:
+    """The batches of a span, the draws of a side in each, and the cost of a draw, if sides pair.
 
-    product: Value
-    batch: int
-    cost: float
-    held: int  # numbers stored for each pair
-    sides: int  # bytes stored for each draw of both sides
-
-
-def _plan(product: Value, values: list[Value]) -> _Crossing | None:
-    """The batch size for which pairs cost as much as the draws that they are made from.
-
-    With smaller batches, pairs that are almost free are not used. With larger ones, pairs cost time
-    and tell little: a part of the variance of an average over all pairs falls only with the number
-    of draws (Hoeffding 1948, eq. 5.13).
+    A batch is so large that pairs cost as much as the draws that they are made from. With smaller
+    ones, pairs that are almost free are not used. With larger ones, pairs cost time and tell
+    little: a part of the variance of an average over all pairs falls only with the number of draws
+    (Hoeffding 1948, eq. 5.13).
     """
-    left, right = ({id(one) for one in ordered([side])} for side in product.inputs)
-    drawn = sum(_cost(value) for value in values if id(value) in left | right)
+    sides = {id(one) for one in ordered(product.inputs)}
+    drawn = sum(_cost(value) for value in values if id(value) in sides)
     count = float(math.prod(product.shape))
     inner = (product.inputs[0].shape or (1,))[-1]
-    after = [v for v in values if v.random and id(v) not in left | right and v is not product]
+    after = [v for v in values if v.random and id(v) not in sides and v is not product]
     pair = count * (PRODUCT_COST * inner + TERM_COST) + sum(map(_cost, after))
-    held = sum(math.prod(value.shape) for value in (product, *after, product))
-    sides = 8 * sum(math.prod(v.shape) for v in values if id(v) in left | right)
-    batch = min(
-        int(drawn / pair),
-        math.isqrt(SPAN_BYTES // (8 * held)),
-        SIDES_BYTES // max(sides, 1),
-        LARGEST_BATCH,
-    )
+    numbers = SPAN_BYTES // (8 * sum(math.prod(v.shape) for v in (product, *after, product)))
+    a_draw = max(1, 8 * sum(math.prod(v.shape) for v in values if id(v) in sides))
+    batch = min(int(drawn / pair), math.isqrt(numbers), SIDES_BYTES // a_draw, LARGEST_BATCH)
     if batch < SMALLEST_BATCH:
         return None
-    return _Crossing(
-        product=product, batch=batch, cost=drawn + batch * pair, held=held, sides=max(sides, 1)
-    )
+    batches = min(MOST_SPAN_DRAWS, numbers) // batch**2
+    batches = max(1, min(batches, SIDES_BYTES // (a_draw * batch)))
+    return batches, batch, drawn + batch * pair
 
 
 def _cost(value: Value) -> float:
@@ -314,18 +281,14 @@ def _cost_beside_others(value: Value) -> float:
     return SAMPLE_ELEMENT_COST * value.elements if value.call is not None else _cost(value)
 
 
-def rarest(values: Sequence[Value], picked: Sources) -> float:
+def _rarest(values: Sequence[Value]) -> float:
     """How many draws it takes to see the rarest known outcome of the laws; 0 if none is known.
 
     All elements of a draw count, unless the program picks single elements of it.
     """
-    return max((_rarity(value, picked) for value in values), default=0.0)
-
-
-def picked_sources(values: Iterable[Value]) -> Sources:
-    """The draws of which the program picks single elements."""
     picking = (one for one in values if one.kind == Kind.COMPUTED and one.function.picks)
-    return joined_sources(picking)
+    picked = joined_sources(picking)
+    return max((_rarity(value, picked) for value in values), default=0.0)
 
 
 def _rarity(value: Value, picked: Sources) -> float:
@@ -408,12 +371,15 @@ def compile_strategy(
         case Quantiles(estimated):
             return _in_cells([operator.inputs for operator in estimated], registers)
         case Certainty(event, condition, claimed):
-            event = _settled(event)
-            certain = _denied(event) if claimed == 0 else event
-            program = _counting(certain, condition, registers, every=True)
-            return Counted(program, condition is not None)
+            wrong = _settled(event) if claimed == 0 else _denied(_settled(event))
+            if condition is not None:
+                shape = np.broadcast_shapes(wrong.shape, condition.shape)
+                wrong = computed(AND, _settled(condition), wrong, like=wrong, shape=shape)
+            if wrong.shape:
+                wrong = computed(ANY, wrong, like=wrong, shape=())
+            return _counting(wrong, None, condition, registers)
         case Proportion(event, condition):
-            return Counted(_counting(_truth(event), condition, registers), condition is not None)
+            return _counting(_truth(event), condition, condition, registers)
         case _:
             return compile_averages(strategy, operands, crossing=crossing, registers=registers)
 
@@ -444,9 +410,8 @@ def compile_averages(
     If the scale is not known, integrands for sizes are added.
     """
     builder = ProgramBuilder(registers)
-    leaves: dict[int, Leaf] = {}
-    for operand in operands:
-        _collect(operand, builder, leaves, sizes=strategy.scaled)
+    first = operators(operands)[::-1]  # in the order of the text
+    leaves = {id(one): _leaf(one, builder, sizes=strategy.scaled) for one in first}
     functional = Functional(tuple(operands), leaves)
     program = builder.build()
     crossed = None
@@ -462,15 +427,15 @@ def compile_averages(
 
 
 def _counting(
-    event: Value, condition: Value | None, registers: Registers | None, **how: bool
-) -> Program:
+    event: Value, given: Value | None, condition: Value | None, registers: Registers | None
+) -> Counted:
     """The program that counts the draws in which an event holds, and those of a condition."""
     builder = ProgramBuilder(registers)
-    given = None if condition is None else builder.register(_settled(condition))
-    builder.term(((builder.register(event), 1),), given, **how)
-    if given is not None:
-        builder.term((), given)
-    return builder.build()
+    of_event = None if given is None else builder.register(_settled(given))
+    builder.term(((builder.register(event), 1),), of_event)
+    if condition is not None:
+        builder.term((), builder.register(_settled(condition)))
+    return Counted(builder.build(), condition is not None)
 
 
 def _truth(value: Value) -> Value:
@@ -494,18 +459,6 @@ def _made_of(value: Value, function: Function) -> Value:
     if value.random:
         return made
     return dataclasses.replace(made, random=False, constant=function.kernel(value.constant))
-
-
-def _collect(
-    value: Value, builder: ProgramBuilder, leaves: dict[int, Leaf], *, sizes: bool
-) -> None:
-    if value.kind == Kind.OPERATOR:
-        if id(value) not in leaves:
-            leaves[id(value)] = _leaf(value, builder, sizes=sizes)
-        return
-    if value.estimated:
-        for below in value.inputs:
-            _collect(below, builder, leaves, sizes=sizes)
 
 
 def _leaf(value: Value, builder: ProgramBuilder, *, sizes: bool) -> Leaf:

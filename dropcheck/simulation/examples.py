@@ -57,16 +57,11 @@ def _inside(program: Program, arrays: Sequence[Array | None], register: int, dra
 
 
 def _wrong(program: Program, arrays: Sequence[Array | None]) -> Iterator[tuple[int, Truths]]:
-    """Where values are wrong, [*shape, draws]: counterexamples first, then undefined values."""
-    for term in program.terms:
-        if term.every:
-            register = term.factors[0][0]
-            wrong = number(filled(arrays[register])) == 0
-            if term.given is not None:
-                wrong = wrong & (number(filled(arrays[term.given])) != 0)
-            yield register, wrong
+    """Where values are wrong, [*shape, draws]: undefined ones, or else counterexamples."""
     for register in program.targets:
         yield register, ~np.isfinite(number(filled(arrays[register])))
+    for register, _ in program.terms[0].factors:
+        yield register, number(filled(arrays[register])) != 0
 
 
 def _values(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
@@ -13,9 +13,8 @@ import numpy as np
 from dropcheck.array_types import Floats, Truths
 from dropcheck.known.enclosure import Enclosure, applied, enclosed
 from dropcheck.language.graph import Kind, Value, in_order, kernel_of, number, operators
-from dropcheck.vocabulary.function import Array, Function, Kernel
+from dropcheck.vocabulary.function import Array, Kernel
 from dropcheck.vocabulary.functions import elementwise
-from dropcheck.vocabulary.functions.elementwise import POWER
 from dropcheck.vocabulary.functions.reductions import NORM
 from dropcheck.vocabulary.operators import Averages, Operator
 
@@ -30,7 +29,6 @@ class Term:
 
     factors: tuple[tuple[int, int], ...]
     given: int | None
-    every: bool = False  # 1 in draws in which the factor fails for some element
 
 
 def filled(array: Array | None) -> Array:
@@ -74,58 +72,45 @@ def middle(array: Array) -> float:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SpanRegisters:
-    """The registers after the draws of one span, which is divided into equal blocks.
+class Moments:
+    """Integrands in one span, which is divided into equal blocks, from its registers.
 
-    Powers are taken about `centres`, one number for each register.
+    Powers are taken about `centres`, one number for each register, and each is computed once.
     """
 
     registers: Sequence[Array | None]
     centres: Floats
     draws: int
     blocks: int = 1
+    _powers: dict[tuple[int, int, int | None], Array] = field(default_factory=dict)
+    _conditions: dict[int, Array] = field(default_factory=dict)
 
-    @property
-    def block_draws(self) -> int:
-        """How many draws a block has."""
-        return self.draws // self.blocks
-
-    def array(self, register: int) -> Array:
-        """The array in a register."""
+    def _array(self, register: int) -> Array:
         return filled(self.registers[register])
-
-
-class Moments:
-    """Integrands in one span; each power of each quantity is computed once."""
-
-    def __init__(self, span: SpanRegisters) -> None:
-        self._span = span
-        self._powers: dict[tuple[int, int, int | None], Array] = {}
-        self._conditions: dict[int, Array] = {}
 
     def sums(self, term: Term) -> Floats:
         """The integrand's sum in each block: [blocks]."""
-        truths = None if term.every else self._truths(term)
+        truths = self._truths(term)
         if truths is not None:
-            return counts(truths, self._span.blocks) * (self._span.draws / truths.size)
-        if term.given is None and not term.every:
+            return counts(truths, self.blocks) * (self.draws / truths.size)
+        if term.given is None:
             product_sums = self._sums_of_product(*self._halves(term.factors))
             if product_sums is not None:
                 return product_sums
-        total: Floats = self.a_draw(term).reshape(self._span.blocks, -1).sum(axis=1)
+        total: Floats = self.a_draw(term).reshape(self.blocks, -1).sum(axis=1)
         return total
 
     def _truths(self, term: Term) -> Array | None:
         """The integrand as an array of truths; None if it is not a product of truths."""
-        if any(self._span.centres[register] for register, _ in term.factors):
+        if any(self.centres[register] for register, _ in term.factors):
             return None
         given = () if term.given is None else (term.given,)
         registers = {*given, *(register for register, _ in term.factors)}
-        first, *others = (self._span.array(register) for register in registers)
+        first, *others = (self._array(register) for register in registers)
         arrays = (first, *others)
         if any(one.dtype != np.bool_ or one.shape != first.shape for one in arrays):
             return None
-        if first.shape[-1] != self._span.draws:
+        if first.shape[-1] != self.draws:
             return None
         return np.logical_and.reduce(arrays) if others else first
 
@@ -143,26 +128,24 @@ class Moments:
 
     def _sums_of_product(self, *halves: Array) -> Floats | None:
         """Sums of products, without an array of the products; None if the shapes differ."""
-        if not halves or halves[0].shape[-1] != self._span.draws:
+        if not halves or halves[0].shape[-1] != self.draws:
             return None
         if any(half.shape != halves[0].shape for half in halves):
             return None
-        elements = halves[0].size // self._span.draws
+        elements = halves[0].size // self.draws
         by_draw = [half.transpose(-1, *range(half.ndim - 1)) for half in halves]
         if elements > 1 and all(half.flags.c_contiguous for half in by_draw):
             # draws come first in memory, as code returns them: a row is a whole block
-            rows = [half.reshape(1, self._span.blocks, -1) for half in by_draw]
+            rows = [half.reshape(1, self.blocks, -1) for half in by_draw]
         else:  # a row is one element's draws in a block, or all its draws if there is one block
-            length = self._span.block_draws if self._span.blocks > 1 else halves[0].size
-            rows = [half.reshape(-1, self._span.blocks, length) for half in halves]
+            length = self.draws // self.blocks if self.blocks > 1 else halves[0].size
+            rows = [half.reshape(-1, self.blocks, length) for half in halves]
         by_row: Floats = np.vecdot(*rows) if len(rows) > 1 else np.add.reduce(rows[0], axis=-1)
         total: Floats = by_row[0] if len(by_row) == 1 else np.add.reduce(by_row, axis=0)
         return total if elements == 1 else total / elements
 
     def a_draw(self, term: Term) -> Array:
         """The integrand's mean over the elements of each draw: [draws]."""
-        if term.every:
-            return np.broadcast_to(self._every(term), (self._span.draws,))
         product: Array | None = None
         for register, power in term.factors:
             factor = self._power(register, power, term.given)
@@ -174,33 +157,18 @@ class Moments:
             elif product.ndim < given.ndim:  # the condition has elements, and the quantity has none
                 product = product * given
         if product is None:
-            return np.ones(self._span.draws)
+            return np.ones(self.draws)
         if product.ndim > 1:
             product = product.reshape(-1, product.shape[-1]).mean(axis=0)
-        if product.shape == (self._span.draws,):
+        if product.shape == (self.draws,):
             return product
-        return np.broadcast_to(product, (self._span.draws,))
-
-    def _every(self, term: Term) -> Array:
-        """1 where the event fails for some element for which the condition holds, [draws]."""
-        (register, _), *_ = term.factors
-        event = self._span.array(register)
-        if event.dtype == np.bool_ and term.given is None:
-            each: Array = np.logical_and.reduce(event.reshape(-1, event.shape[-1]), axis=0)
-            return number(~each)
-        holds = event if event.dtype == np.bool_ else np.where(np.isnan(event), event, event != 0)
-        if term.given is not None:
-            given = self._given(term.given)
-            holds = np.where(given == 0, 1.0, number(holds) + 0 * given)
-        flat = np.atleast_2d(number(holds).reshape(-1, holds.shape[-1]))
-        failed: Array = 1.0 - flat.min(axis=0)
-        return failed
+        return np.broadcast_to(product, (self.draws,))
 
     def _given(self, register: int) -> Array:
         """1 where a condition holds, 0 where it fails, and NaN where it is NaN."""
         condition = self._conditions.get(register)
         if condition is None:
-            given = self._span.array(register)
+            given = self._array(register)
             condition = number(given != 0)
             lacking = np.isnan(given)
             if lacking.any():
@@ -213,9 +181,9 @@ class Moments:
         raised = self._powers.get(key)
         if raised is None:
             if power == 1:
-                raised = number(self._span.array(register))
-                if self._span.centres[register]:
-                    raised = raised - self._span.centres[register]
+                raised = number(self._array(register))
+                if self.centres[register]:
+                    raised = raised - self.centres[register]
                 if given is not None:
                     condition = self._given(given)
                     if np.isfinite(raised).all():  # a product takes a fraction of the time
@@ -230,7 +198,7 @@ class Moments:
 
     def undefined(self, terms: Sequence[Term]) -> Truths:
         """Which draws have some integrand that is NaN or infinite, where its condition holds."""
-        bad = np.zeros(self._span.draws, dtype=np.bool_)
+        bad = np.zeros(self.draws, dtype=np.bool_)
         for term in terms:
             bad |= ~np.isfinite(self.a_draw(term))
         return bad
@@ -296,18 +264,46 @@ class Leaf:
         return self.operator.size(self._averages(means, centres))
 
 
+Computing = Callable[[Value, Kernel, list[Any]], Any]
+"""Computes a value of a functional from its inputs, by its kernel."""
+
+
 @dataclass(frozen=True, slots=True)
 class Functional:
     """The operands of a statement as functions of the averages."""
 
     operands: tuple[Value, ...]
     leaves: Mapping[int, Leaf]  # by id of the operator's value
-    formulas: tuple[Formula, ...] = field(init=False, repr=False)  # one for each operand
+    # what each operand is computed from, inputs first, with its kernel; None if none is needed
+    _steps: tuple[tuple[tuple[Value, Kernel | None], ...], ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        operators = {key: leaf.value for key, leaf in self.leaves.items()}
-        formulas = tuple(laid_out(operand, operators) for operand in self.operands)
-        object.__setattr__(self, "formulas", formulas)
+        orders = [in_order([operand], _below) for operand in self.operands]
+        steps = [tuple((one, kernel_of(one) if _below(one) else None) for one in o) for o in orders]
+        object.__setattr__(self, "_steps", tuple(steps))
+
+    def values(
+        self, place: int, means: Any, centres: Floats, compute: Computing | None = None
+    ) -> dict[int, Any]:
+        """All that an operand is computed from, by id; the operand itself is the last.
+
+        Args:
+            place: the operand.
+            means: averages, [terms, points], or an enclosure of them, [terms].
+            centres: what they are about, [registers].
+            compute: computes a value from its inputs; by default its kernel does.
+        """
+        found: dict[int, Any] = {}
+        for value, kernel in self._steps[place]:
+            if value.kind == Kind.OPERATOR:
+                found[id(value)] = self.leaves[id(value)].value(means, centres)
+            elif kernel is None:
+                found[id(value)] = number(value.constant)
+            else:
+                inputs = [found[id(below)] for below in value.inputs]
+                made = kernel(*inputs) if compute is None else compute(value, kernel, inputs)
+                found[id(value)] = number(made) if compute is None else made
+        return found
 
     def evaluate(
         self, means: Floats, centres: Floats, wanted: Iterable[int] | None = None
@@ -316,23 +312,24 @@ class Functional:
 
         If `wanted` is given, only those operands.
         """
-        points = means.shape[1]
+        points = (means.shape[1],)
         evaluated: dict[int, Floats] = {}
         with np.errstate(all="ignore"):
             for place in range(len(self.operands)) if wanted is None else wanted:
-                value = self.formulas[place].values(means, centres)[-1]
-                if value.shape != (points,):
-                    value = np.broadcast_to(value, (points,)).copy()
-                evaluated[place] = np.asarray(value, dtype=np.float64)
+                value = self.values(place, means, centres)[id(self.operands[place])]
+                evaluated[place] = np.asarray(np.broadcast_to(value, points), dtype=np.float64)
         return evaluated
 
     def enclosed(
-        self, averages: Enclosure, centres: Floats, wanted: Iterable[int] | None = None
+        self, averages: Enclosure, centres: Floats, wanted: Iterable[int]
     ) -> dict[int, Enclosure]:
         """The operands for averages [terms] that are known up to half-widths, by position."""
+        found: dict[int, Enclosure] = {}
         with np.errstate(all="ignore"):
-            places = range(len(self.operands)) if wanted is None else wanted
-            return {place: self.formulas[place].enclosed(averages, centres) for place in places}
+            for place in wanted:
+                values = self.values(place, averages, centres, _applied)
+                found[place] = enclosed(values[id(self.operands[place])], averages)
+        return found
 
     def columns(self, operands: Iterable[int]) -> list[int]:
         """The columns that some operands depend on."""
@@ -350,12 +347,13 @@ class Functional:
         """
         column = means[:, np.newaxis]
         with np.errstate(all="ignore"):
-            values = [formula.values(column, centres) for formula in self.formulas]
+            values = [self.values(place, column, centres) for place in range(len(self.operands))]
         magnitudes = [float(centres[leaf.registers[0]]) for leaf in self.leaves.values()]
-        for array in chain.from_iterable(values):
+        for array in chain.from_iterable(sides.values() for sides in values):
             magnitudes += array.ravel().tolist()
         largest = max((abs(value) for value in magnitudes if math.isfinite(value)), default=0.0)
-        return [float(sides[-1][..., 0]) for sides in values], largest
+        each = zip(self.operands, values, strict=True)
+        return [float(sides[id(operand)][..., 0]) for operand, sides in each], largest
 
     def sizes(self, means: Floats, centres: Floats, unbounded: Container[int] = ()) -> list[float]:
         """The size of each operand: operators by their sizes, and every sign plus.
@@ -367,9 +365,9 @@ class Functional:
         column = means.reshape(-1, 1)
         largest: list[float] = []
         with np.errstate(all="ignore"):
-            for operand, formula in zip(self.operands, self.formulas, strict=True):
-                values = formula.values(column, centres)
-                own = {key: np.abs(values[place]) for key, place in formula.places.items()}
+            for place, operand in enumerate(self.operands):
+                values = self.values(place, column, centres)
+                own = {key: np.abs(value) for key, value in values.items()}
                 largest.append(float(np.max(np.abs(self._size(operand, column, centres, own)))))
         return largest
 
@@ -407,103 +405,10 @@ def means_of(sums: Floats, draws: int) -> Floats:
     return means
 
 
-OperatorValue = Callable[[Floats, Floats], Floats]
-"""The value of an operator on the law, from averages [terms, points] and centres: [points]."""
-
-
-@dataclass(frozen=True, slots=True)
-class FormulaStep:
-    """One step of a formula: the positions of its inputs and of its result, and the function.
-
-    `pole` is the input whose zeros are poles. For a power, they are poles if the `exponent` is
-    negative.
-    """
-
-    place: int
-    function: Function
-    compute: Kernel
-    inputs: tuple[int, ...]
-    pole: int | None = None
-    exponent: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Formula:
-    """A value with everything that it is computed from, inputs first.
-
-    `known` has the values that do not depend on averages at their positions, and None at others;
-    `operators` are the operators on the law.
-    """
-
-    known: tuple[Array | None, ...]
-    operators: tuple[tuple[int, OperatorValue], ...]
-    steps: tuple[FormulaStep, ...]
-    places: Mapping[int, int]  # by id of the value
-
-    def values(self, means: Floats, centres: Floats) -> list[Array]:
-        """All values at averages of shape [terms, points], by position; the last is the result."""
-        arrays: list[Array] = list(self.known)  # type: ignore[arg-type]  # filled in below
-        for place, operator in self.operators:
-            arrays[place] = operator(means, centres)
-        for step in self.steps:
-            computed = step.compute(*[arrays[place] for place in step.inputs])
-            if step.pole is not None and _crosses_a_pole(step, arrays):
-                computed = np.full_like(computed, np.nan, dtype=np.float64)
-            arrays[step.place] = number(computed)
-        return arrays
-
-    def enclosed(self, averages: Enclosure, centres: Floats) -> Enclosure:
-        """The result for averages [terms] that are known up to half-widths."""
-        arrays: list[Any] = list(self.known)
-        for place, operator in self.operators:
-            arrays[place] = operator(averages, centres)  # type: ignore[arg-type]  # as numpy has it
-        for step in self.steps:
-            inputs = [arrays[place] for place in step.inputs]
-            arrays[step.place] = applied(step.function, step.compute, inputs)
-        return enclosed(arrays[-1], averages)
-
-
-def laid_out(value: Value, operators: Mapping[int, OperatorValue]) -> Formula:
-    """The formula of a value; `operators` are those on the law in it, by id of their values."""
-    values = in_order([value], _below)
-    places = {id(one): place for place, one in enumerate(values)}
-    made = [one for one in values if one.estimated and one.kind != Kind.OPERATOR]
-    return Formula(
-        tuple(None if one.estimated else number(one.constant) for one in values),
-        tuple((places[id(f)], operators[id(f)]) for f in values if f.kind == Kind.OPERATOR),
-        tuple(_step(one, places) for one in made),
-        places,
-    )
-
-
 def _below(value: Value) -> tuple[Value, ...]:
     """The inputs of a value that depend on averages; operators are not looked into."""
     return value.inputs if value.estimated and value.kind != Kind.OPERATOR else ()
 
 
-def _step(value: Value, places: Mapping[int, int]) -> FormulaStep:
-    inputs = tuple(places[id(below)] for below in value.inputs)
-    step = FormulaStep(
-        place=places[id(value)], function=value.function, compute=kernel_of(value), inputs=inputs
-    )
-    if value.function.does == "divides" and value.inputs[1].estimated:
-        return replace(step, pole=inputs[1])
-    if value.function is not POWER:
-        return step
-    power, (base, exponent) = value.inputs[1], inputs
-    if power.estimated or bool(np.min(power.constant) < 0):
-        return replace(step, pole=base, exponent=exponent)
-    return step
-
-
-def _crosses_a_pole(step: FormulaStep, arrays: list[Array]) -> bool:
-    """Whether a quotient is evaluated at points on both sides of its pole.
-
-    It may be finite at all of these points, but it is unbounded between them.
-    """
-    if step.pole is None:
-        return False
-    if step.exponent is not None and not min(arrays[step.exponent].ravel().tolist()) < 0:
-        return False
-    below = arrays[step.pole]
-    return below.shape[-1] > 1 and bool(below.min() <= 0 <= below.max())
+def _applied(value: Value, kernel: Kernel, inputs: list[Any]) -> Enclosure:
+    return applied(value.function, kernel, inputs)

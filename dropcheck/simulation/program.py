@@ -4,40 +4,38 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 
 from dropcheck.array_types import Floats, Truths
 from dropcheck.language.graph import number
-from dropcheck.simulation.integrands import Moments, SpanRegisters, Term, filled, middle
+from dropcheck.simulation.integrands import Moments, Term, filled, middle
 from dropcheck.simulation.steps import (
     FEWEST_CALLS,
+    MOST_NUMBERS,
     CallsAsked,
     Clip,
-    Compute,
-    DrawsMade,
     LawDraw,
+    Made,
     Points,
     SpanCalls,
     Step,
-    as_drawn,
-    held,
+    computed_by,
+    freeing,
     laws_points,
-    set_up,
     with_clips,
 )
-from dropcheck.simulation.steps import computed_registers as computed
 from dropcheck.vocabulary.function import Array
 
 # ---- cell counts ---------------------------------------------------------------------------------
 #
 # Counts draws in cells, in place of sums of integrands.
 #
-# A counter takes the values of some quantities, [..., draws] each, and returns counts for each
-# block: [blocks, columns]. A quantity that does not vary has one draw, which stands for all.
+# A counter takes the values of some quantities, [..., draws] each; one that does not vary has one
+# draw, which stands for all. A span is one block. Where infinity is `infinite`, a valid value, it
+# is beyond every cut.
 
 
 # If there are this many times more cuts than draws, it is faster not to sort the draws.
@@ -51,55 +49,10 @@ Uses = tuple[tuple[int, int | None], ...]
 """The quantities that are counted, as places of values, each with the place of its condition."""
 
 
-class Counter(Protocol):
-    """Counts the draws of a block."""
-
-    @property
-    def uses(self) -> Uses:
-        """The quantities that are counted."""
-
-    @property
-    def columns(self) -> int:
-        """How many counts a block has."""
-
-    @property
-    def cost(self) -> float:
-        """Nanoseconds for each draw, roughly."""
-
-    @property
-    def infinite(self) -> bool:
-        """Whether infinity is a valid value, which is beyond every cut."""
-
-    def counts(self, values: Sequence[Array], draws: int, blocks: int) -> Floats:
-        """The counts of each block: [blocks, columns]."""
-
-
-def entries_of(array: Array, draws: int, blocks: int) -> Floats:
-    """The entries of a quantity, divided into blocks: [entries, blocks, draws]."""
-    entries = math.prod(array.shape[:-1])
-    flat = np.asarray(array, dtype=np.float64).reshape(entries, array.shape[-1])
-    if flat.shape[1] != draws:
-        flat = np.broadcast_to(flat, (entries, draws))
-    return flat.reshape(entries, blocks, draws // blocks)
-
-
-def counted(
-    counter: Counter, values: Sequence[Array], draws: int, blocks: int
-) -> tuple[Floats, Truths | None]:
-    """The counts of each block, and which draws are undefined; None if no draw is.
-
-    Where its condition fails, a quantity may have any value.
-    """
-    counts = counter.counts(values, draws, blocks)
-    if all(np.isfinite(array).all() for array in values):
-        return counts, None
-    bad = np.zeros(draws, dtype=bool)
-    for place, condition in counter.uses:
-        array = values[place]
-        there = ~np.isnan(array) if counter.infinite else np.isfinite(array)
-        failed = False if condition is None else (values[condition] == 0).reshape(-1)
-        bad |= ~(there.reshape(-1, array.shape[-1]).all(axis=0) | failed)
-    return counts, bad if bad.any() else None
+def entries_of(array: Array, draws: int) -> Floats:
+    """The entries of a quantity: [entries, draws]."""
+    flat = np.asarray(array, dtype=np.float64).reshape(-1, array.shape[-1])
+    return np.broadcast_to(flat, (len(flat), draws))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,22 +85,18 @@ class AtCuts:
         each = zip(parts, shapes, strict=True)
         return [part.reshape(*part.shape[:-1], *shape) for part, shape in each]
 
-    def counts(self, values: Sequence[Array], draws: int, blocks: int) -> Floats:
-        """The counts of each block: [blocks, columns]."""
+    def counts(self, values: Sequence[Array], draws: int) -> Floats:
+        """The counts of a span: [columns]."""
         parts: list[Floats] = []
         cuts = iter(self.cuts)
-        step = 1 + self.halves
         for place, condition in self.uses:
-            held = None if condition is None else entries_of(values[condition], draws, blocks)[0]
-            for rows in entries_of(values[place], draws, blocks):
+            held = None if condition is None else entries_of(values[condition], draws)[0] != 0
+            for row in entries_of(values[place], draws):
+                kept = row if held is None else row[held]
+                halves = (kept[0::2], kept[1::2]) if self.halves else (kept,)
                 own = next(cuts)
-                for half in range(step):
-                    kept = [
-                        row[half::step] if held is None else row[held[block] != 0]
-                        for block, row in enumerate(rows)
-                    ]
-                    parts.append(np.array([at_most(row, own) for row in kept], dtype=np.float64))
-        return np.concatenate(parts, axis=1)
+                parts += [at_most(half, own) for half in halves]
+        return np.concatenate(parts).astype(np.float64)
 
 
 def at_most(row: Floats, cuts: Floats) -> Floats:
@@ -185,25 +134,38 @@ class Tables:
         """Rough nanoseconds for one draw."""
         return FINDING * (2 * len(self.cuts) + len(self.tables))
 
-    def counts(self, values: Sequence[Array], draws: int, blocks: int) -> Floats:
-        """The counts of each block: [blocks, columns]."""
-        entries = np.concatenate([entries_of(values[at], draws, blocks) for at, _ in self.uses])
-        cells = [
-            np.searchsorted(cuts, rows, side="left")
-            for cuts, rows in zip(self.cuts, entries, strict=True)
-        ]
-        result = np.empty((blocks, self.columns))
-        end = 0
+    def counts(self, values: Sequence[Array], draws: int) -> Floats:
+        """The counts of a span: [columns]."""
+        entries = np.concatenate([entries_of(values[at], draws) for at, _ in self.uses])
+        pairs = zip(self.cuts, entries, strict=True)
+        cells = [np.searchsorted(cuts, row, side="left") for cuts, row in pairs]
+        parts = []
         for table in self.tables:
             shape = self.shape(table)
-            size = math.prod(shape)
-            flat = cells[table[0]]
-            for entry, length in zip(table[1:], shape[1:], strict=True):
-                flat = flat * length + cells[entry]
-            for block in range(blocks):
-                result[block, end : end + size] = np.bincount(flat[block], minlength=size)
-            end += size
-        return result
+            flat = np.ravel_multi_index([cells[entry] for entry in table], shape)
+            parts.append(np.bincount(flat, minlength=math.prod(shape)))
+        return np.concatenate(parts).astype(np.float64)
+
+
+Counter = AtCuts | Tables
+"""What counts draws in cells."""
+
+
+def counted(counter: Counter, values: Sequence[Array], draws: int) -> tuple[Floats, Truths | None]:
+    """The counts of a span, [1, columns], and which draws are undefined; None if no draw is.
+
+    Where its condition fails, a quantity may have any value.
+    """
+    counts = counter.counts(values, draws)[np.newaxis]
+    if all(np.isfinite(array).all() for array in values):
+        return counts, None
+    bad = np.zeros(draws, dtype=bool)
+    for place, condition in counter.uses:
+        array = values[place]
+        there = ~np.isnan(array) if counter.infinite else np.isfinite(array)
+        failed = False if condition is None else (values[condition] == 0).reshape(-1)
+        bad |= ~(there.reshape(-1, array.shape[-1]).all(axis=0) | failed)
+    return counts, bad if bad.any() else None
 
 
 # ---- program -------------------------------------------------------------------------------------
@@ -266,10 +228,48 @@ class Program:
     counter: Counter | None = None
     # whether each span is one call of code, whose draws may depend on each other, and one block
     whole: bool = False
+    # programs that make the same draws; each gets the sums that it would have alone
+    members: tuple[Program, ...] = ()
     code: CallsAsked = field(init=False, repr=False, compare=False)  # what is asked of code
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "code", CallsAsked.of(self.steps, self.targets, self.terms))
+
+    @classmethod
+    def joined(cls, programs: Sequence[Program]) -> Program:
+        """The program that makes the draws of several `shared` ones once, for all of them.
+
+        Its centres are those of each: [programs, size].
+
+        Raises:
+            ValueError: a register has different values in two of them.
+        """
+        steps: dict[int, Step] = {}
+        keep: set[int] = set()
+        for program in programs:
+            for step in program.steps:
+                if steps.setdefault(step.target, step).value is not step.value:
+                    raise ValueError("programs of other registers make other draws")
+            freed = {register for step in program.steps for register in step.frees}
+            keep |= {step.target for step in program.steps} - freed
+        fixed = dict(one for program in programs for one in program.fixed)
+        inputs = {register for step in steps.values() for register in step.inputs}
+        return replace(
+            programs[0],
+            size=max(program.size for program in programs),
+            fixed=tuple(fixed.items()),
+            steps=freeing([steps[one] for one in sorted(steps)], keep | (inputs & fixed.keys())),
+            terms=(),
+            targets=tuple({register for program in programs for register in program.read}),
+            cost=max(program.cost for program in programs),
+            counter=None,
+            members=tuple(programs),
+        )
+
+    @property
+    def read(self) -> set[int]:
+        """The registers that are read when its steps are done."""
+        return {*self.targets, *(term.given for term in self.terms if term.given is not None)}
 
     @property
     def columns(self) -> int:
@@ -317,61 +317,69 @@ class Program:
         return replace(self, span_draws=draws, span_blocks=1, shared=False)
 
     def in_blocks(self, draws: int) -> Program:
-        """The program in blocks of at most `draws` draws, so that easy claims need few draws.
+        """The program in blocks of about `draws` draws, so that easy claims need few draws.
 
         A block is long enough for its overhead, and to show the rarest known outcome of the model.
-        In a crossed program, a block is a batch.
         """
-        if self.whole:
-            return self
-        if self.paired:
-            batch = min(max(SMALLEST_BATCH, draws), self.block_draws)
-            return self._cut(batch, max(1, min(BLOCKS_OF_SPAN, self.span_values // batch**2)))
         cheapest = min(max(FEWEST_IN_BLOCK, int(SHORTEST_WORK / self.cost)), SHORTEST_BLOCK)
-        block = max(cheapest, math.ceil(min(self.rarest, self.span_draws)))
-        while 2 * block <= draws:
-            block *= 2
-        if self.shared:  # the span stays, and its blocks are powers of two
-            block = 1 << (block - 1).bit_length()
-        if block >= self.block_draws:
-            return self
-        blocks = self.span_draws // block
-        return self._cut(block, blocks if self.shared else min(BLOCKS_OF_SPAN, blocks))
+        block = max(cheapest, draws, math.ceil(min(self.rarest, self.span_draws)))
+        return self.in_blocks_of(1 << (block - 1).bit_length() if self.shared else block)
 
     def in_blocks_of(self, block: int, draws: int = 0) -> Program:
         """The program in blocks of at most `block` draws, and in spans of at least `draws`.
 
         In a crossed program, a block is a batch. A span is at least one block, and long enough for
-        the cost of its stream.
+        the cost of its stream. Where others make the same draws, it stays as it is, and its blocks
+        are powers of two.
         """
         if self.whole:
             return self
         block = min(max(SMALLEST_BATCH if self.paired else 1, block), self.block_draws)
         if self.paired:
-            return self._cut(block, max(1, min(BLOCKS_OF_SPAN, self.span_values // block**2)))
-        if self.shared:
+            blocks = min(BLOCKS_OF_SPAN, self.span_values // block**2)
+        elif self.shared:
             block = 1 << (block.bit_length() - 1)
-            return self._cut(block, self.span_draws // block)
-        block = max(1, block // self.net) * self.net
-        draws = min(max(draws, BLOCKS_OF_SPAN * block, SHORTEST_SPAN), self.span_draws)
-        return self._cut(block, max(1, draws // block))
-
-    def _cut(self, block: int, blocks: int) -> Program:
+            blocks = self.span_draws // block
+        else:
+            block = max(1, block // self.net) * self.net
+            draws = min(max(draws, BLOCKS_OF_SPAN * block, SHORTEST_SPAN), self.span_draws)
+            blocks = draws // block
+        blocks = max(1, blocks)
         return replace(self, span_draws=blocks * block, span_blocks=blocks)
 
-    def held(self) -> AbstractContextManager[None]:
-        """A context for consecutive spans."""
-        return held(self.steps)
+    def counting(self, counter: Counter, draws: int) -> Program:
+        """The program with draws counted in cells; each span of `draws` draws is one block.
+
+        If others make the same draws, the spans are as long as theirs.
+        """
+        return replace(
+            self,
+            counter=counter,
+            span_draws=self.span_draws if self.shared else draws,
+            span_blocks=1,
+            cost=self.cost + counter.cost,
+        )
+
+    @property
+    def can_be_in_nets(self) -> bool:
+        """Whether it draws only a few numbers, from laws that have quantile functions."""
+        drawn = [step.value for step in self.steps if step.kernel is None]
+        if self.whole or self.counter is not None:
+            return False
+        if not 0 < sum(one.elements for one in drawn) <= MOST_NUMBERS:
+            return False
+        return all(one.law is not None and one.law.has_quantiles for one in drawn)
+
+    def in_nets(self, size: int) -> Program:
+        """The program with every `size` draws, a power of two, from the points of one net."""
+        drawn = [step.value for step in self.steps if step.kernel is None]
+        more = sum(one.elements * one.law.quantile_cost for one in drawn if one.law is not None)
+        return replace(self, paired=False, shared=False, net=size, cost=self.cost + more)
 
     @property
     def tests_code(self) -> bool:
         """Whether code is under test: values may be NaN, and it may store data in its thread."""
         return bool(self.code.modes)
-
-    @property
-    def set_up(self) -> float:
-        """The seconds that first calls of its code took."""
-        return set_up(self.steps)
 
     @property
     def declared(self) -> bool:
@@ -391,15 +399,13 @@ class Program:
         self,
         generator: np.random.Generator,
         draws: int,
-        compute: Compute | None = None,
+        made: Made | None = None,
         keep: bool = False,
-        drawn: DrawsMade = as_drawn,
     ) -> list[Array | None]:
         """Run steps for `draws` draws; in a crossed program, for those of a span.
 
-        Targets stay filled; with `keep`, all registers do. `compute`
-        replaces the computation of each step that is not a draw, and `drawn` that of each draw
-        from a law.
+        Targets stay filled; with `keep`, all registers do. `made` replaces what each step does that
+        draws from a law or computes.
         """
         arrays: list[Array | None] = [None] * self.size
         code, calls_code = SpanCalls(self.code, generator), self.tests_code
@@ -421,17 +427,23 @@ class Program:
                         points=points.get(step.target),
                         draws_first=calls_code,
                     )
-                    arrays[step.target] = drawn(step, inputs, draw)
+                    arrays[step.target] = draw(inputs) if made is None else made(step, inputs, draw)
                 elif step.value.call is not None:
                     arrays[step.target] = code.given(step.value, inputs, count)
             else:
                 extra = {"batches": self.span_blocks} if step.crossed else {}
                 arrays[step.target] = (
-                    computed(step, inputs, **extra) if compute is None else compute(step, inputs)
+                    computed_by(step, inputs, **extra) if made is None else made(step, inputs, None)
                 )
             for register in () if keep else step.frees:
                 arrays[register] = None
         return arrays
+
+    def values(self, generator: np.random.Generator, draws: int) -> dict[int, Array]:
+        """Some draws of the quantities in integrands, [..., draws] each, or [..., 1] if fixed."""
+        with np.errstate(all="ignore"):
+            arrays = self.registers(generator, draws)
+        return {register: number(filled(arrays[register])) for register in self.targets}
 
     def centres(self, generator: np.random.Generator, draws: int) -> Floats:
         """The centres about which integrands are to be summed, from a few draws.
@@ -440,17 +452,13 @@ class Program:
             A number near the middle of each target, [size]; 0 where none is needed.
         """
         centres = np.zeros(self.size)
-        with np.errstate(all="ignore"):
-            arrays = self.registers(generator, draws)
-            for register in self.targets:
-                centres[register] = middle(number(filled(arrays[register])))
+        for register, values in self.values(generator, draws).items():
+            centres[register] = middle(values)
         return centres
 
     def finite(self, generator: np.random.Generator, draws: int) -> bool:
         """Whether each quantity in an integrand is finite in at least one of the draws."""
-        with np.errstate(all="ignore"):
-            arrays = self.registers(generator, draws)
-        return all(np.isfinite(number(filled(arrays[one]))).any() for one in self.targets)
+        return all(np.isfinite(one).any() for one in self.values(generator, draws).values())
 
     def span(
         self, generator: np.random.Generator, centres: Floats, number_of_span: int
@@ -458,17 +466,28 @@ class Program:
         """The sums of every integrand in each block of one span: [span_blocks, terms]."""
         with np.errstate(all="ignore"):
             arrays = self.registers(generator, self.span_draws)
-            sums, bad = self.sums_of(arrays, centres)
-        before = number_of_span * self.span_values
-        return SpanSums(sums=sums) if bad is None else broken_span(sums, bad, before)
+            if not self.members:
+                return self._summed(arrays, centres, number_of_span)
+            each = zip(self.members, centres, strict=True)
+            members = [one._summed(arrays, about, number_of_span) for one, about in each]
+        return SpanSums(sums=np.zeros((1, 0)), members=tuple(members))
 
-    def sums_of(self, arrays: list[Array | None], centres: Floats) -> tuple[Floats, Truths | None]:
+    def _summed(self, arrays: list[Array | None], centres: Floats, number_of_span: int) -> SpanSums:
+        sums, bad = self._sums_of(arrays, centres)
+        if bad is None:
+            return SpanSums(sums=sums)
+        places = np.flatnonzero(bad)
+        before = number_of_span * self.span_values
+        first = before + int(places[0]) if len(places) else None
+        return SpanSums(sums=sums, undefined=len(places), first_undefined=first)
+
+    def _sums_of(self, arrays: list[Array | None], centres: Floats) -> tuple[Floats, Truths | None]:
         """The sums in each block, and which draws are undefined (None: none is)."""
         if self.counter is not None:
             values = [number(filled(arrays[register])) for register in self.targets]
-            return counted(self.counter, values, self.span_draws, self.span_blocks)
+            return counted(self.counter, values, self.span_draws)
         blocks = self.span_draws // self.unit_draws if self.clips else self.span_blocks
-        moments = Moments(SpanRegisters(arrays, centres, self.span_values, blocks))
+        moments = Moments(arrays, centres, self.span_values, blocks)
         sums = np.empty((len(self.terms), blocks))
         for index, term in enumerate(self.terms):
             single = blocks == self.span_values
@@ -477,10 +496,3 @@ class Program:
         if self.clips:
             return with_clips(sums, self.clips, self.unit_draws, self.span_blocks), bad
         return np.ascontiguousarray(sums.T), bad
-
-
-def broken_span(sums: Floats, bad: Truths, before: int) -> SpanSums:
-    """A span with undefined draws; `before` is the number of values in earlier spans."""
-    places = np.flatnonzero(bad)
-    first = before + int(places[0]) if len(places) else None
-    return SpanSums(sums=sums, undefined=len(places), first_undefined=first)

@@ -12,12 +12,10 @@ import numpy as np
 
 from dropcheck.analysis.rounding import ALLOWED, LARGEST, Moved, fixed_again, worker
 from dropcheck.array_types import Floats, Truths
-from dropcheck.language.graph import Value, kernel_of, number
+from dropcheck.language.graph import Value, number
 from dropcheck.simulation.integrands import Term, filled
 from dropcheck.simulation.program import Program
-from dropcheck.simulation.steps import LawDraw, Step
-from dropcheck.simulation.steps import computed_registers as computed
-from dropcheck.simulation.variants import step_by_step
+from dropcheck.simulation.steps import LawDraw, Step, computed_by
 from dropcheck.vocabulary.function import Array
 
 Streams = Callable[[], np.random.Generator]
@@ -41,14 +39,16 @@ class Watch:
         self.rule = Moved(seed, draws, surely=seed % 2 == 0)
         self._fixed: dict[int, Array] = {}
 
-    def __call__(self, step: Step, inputs: list[Array]) -> Array:
-        """The value of a step as it is."""
-        result = computed(step, inputs)
+    def __call__(self, step: Step, inputs: list[Array], draw: LawDraw | None) -> Array:
+        """What a step makes, as it is."""
+        if draw is not None:
+            return self._drawn(step, inputs, draw)
+        result = computed_by(step, inputs)
         moved = self._inputs(step, inputs)
         other = self.rule.result(step.value.function, worker(step.value), inputs, moved, result)
         return self._kept(step, result, other)
 
-    def drawn(self, step: Step, inputs: list[Array], draw: LawDraw) -> Array:
+    def _drawn(self, step: Step, inputs: list[Array], draw: LawDraw) -> Array:
         """The draws as they are; beside them, those for moved arguments, moved."""
         moved = self._inputs(step, inputs)
         result = other = draw(inputs) if _same(inputs, moved) else None
@@ -89,13 +89,10 @@ def _twice(
     program: Program, streams: Streams, draws: int, seed: int, *, search: bool = False
 ) -> tuple[list[Array | None], dict[int, Array]]:
     """The registers as computed, and those that are moved; of many draws, to `search` rare ties."""
-    steps = tuple(
-        replace(step, kernel=kernel_of(step.value), crossed=False) if step.crossed else step
-        for step in program.steps
-    )
-    program, watch = replace(step_by_step(program), steps=steps, net=1), Watch(seed, draws)
+    steps = tuple(replace(one, crossed=False) if one.crossed else one for one in program.steps)
+    program, watch = replace(program, steps=steps, paired=False, net=1), Watch(seed, draws)
     with np.errstate(all="ignore"):
-        arrays = program.registers(streams(), draws, watch, drawn=watch.drawn)
+        arrays = program.registers(streams(), draws, watch)
     more = min(int(SEARCH_WORK / program.cost), MOST_SEARCHED)
     if search and watch.rule.again and more > draws:
         return _twice(program, streams, more, seed)
@@ -144,13 +141,13 @@ def _moved_by(
 def events_in(
     program: Program, streams: Streams, draws: int, seeds: Sequence[int], *, search: bool = False
 ) -> tuple[Truths, Truths, Truths]:
-    """Where the counted event fails, where rounding may decide it or its condition, and the latter.
+    """Where the counted event holds, where rounding may decide it or its condition, and the latter.
 
-    All are [elements, draws]; the event fails only where the condition holds.
+    All are [elements, draws]; the event holds only where the condition does.
     """
     term = program.terms[0]
     ((register, _),) = term.factors
-    fails = unclear = held = np.zeros(1, dtype=np.bool_)
+    holds = unclear = held = np.zeros(1, dtype=np.bool_)
     for seed in seeds:
         arrays, moved = _twice(program, streams, draws, seed, search=search)
         event, given = number(filled(arrays[register])), np.ones(1)
@@ -159,11 +156,11 @@ def events_in(
             given = number(filled(arrays[term.given]))
             other = number(moved.get(term.given, given))
             turned = (turned & ((given != 0) | (other != 0))) | (other != given)
-        fails, held = (event == 0) & (given != 0), given != 0
+        holds, held = (event != 0) & (given != 0), given != 0
         alike = unclear.shape[-1] in (1, turned.shape[-1])  # else this one searched
         unclear = unclear | turned if alike else turned
-    shape = np.broadcast_shapes(fails.shape, unclear.shape, held.shape)
-    each = (np.broadcast_to(one, shape).reshape(-1, shape[-1]) for one in (fails, unclear, held))
+    shape = np.broadcast_shapes(holds.shape, unclear.shape, held.shape)
+    each = (np.broadcast_to(one, shape).reshape(-1, shape[-1]) for one in (holds, unclear, held))
     return tuple(each)  # type: ignore[return-value]  # a tuple of three
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 from dropcheck.array_types import Floats
+from dropcheck.claims.registry import Code
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.graph import SAMPLE, CodeCall, Kind, Value, kernel_of, number
 from dropcheck.simulation.integrands import Term
@@ -187,37 +188,26 @@ HARDLY, TINY = 1e-12, 1e-300
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Fill one register from others."""
+    """Fill one register from others; one whose kernel is None makes a draw."""
 
     target: int
     value: Value
     inputs: tuple[int, ...]
-    kernel: Kernel | None  # None for a draw
     frees: tuple[int, ...] = ()  # registers that no later step needs
     crossed: bool = False  # whether it pairs the two sides, in a paired program
+    kernel: Kernel | None = field(init=False, repr=False, compare=False)
 
-    def __reduce__(self) -> tuple[Callable[..., Step], tuple[object, ...]]:
+    def __post_init__(self) -> None:
+        kernel = None if self.value.kind == Kind.DRAW else kernel_of(self.value)
+        object.__setattr__(self, "kernel", crossed_product if self.crossed else kernel)
+
+    def __reduce__(self) -> tuple[type[Step], tuple[object, ...]]:
         """Send a step to another process, where its kernel is found by the function's name."""
-        return _received, (
-            *(self.target, self.value, self.inputs, self.kernel is None),
-            *(self.frees, self.crossed),
-        )
+        return Step, (self.target, self.value, self.inputs, self.frees, self.crossed)
 
 
-# computes the steps, in order, each from its inputs
-Compute = Callable[[Step, list[Array]], Array]
-
-
-def _received(
-    target: int,
-    value: Value,
-    inputs: tuple[int, ...],
-    draws: bool,
-    frees: tuple[int, ...],
-    crossed: bool,
-) -> Step:
-    kernel = None if draws else crossed_product if crossed else kernel_of(value)
-    return Step(target, value, inputs, kernel, frees=frees, crossed=crossed)
+Made = Callable[[Step, list[Array], "LawDraw | None"], Array]
+"""Fills the register of a step from its inputs: by the draw from its law, or computing it."""
 
 
 def freeing(steps: Sequence[Step], keep: Iterable[int]) -> tuple[Step, ...]:
@@ -231,7 +221,7 @@ def freeing(steps: Sequence[Step], keep: Iterable[int]) -> tuple[Step, ...]:
     return tuple(freed[::-1])
 
 
-def computed_registers(step: Step, inputs: list[Array], **extra: int) -> Array:
+def computed_by(step: Step, inputs: list[Array], **extra: int) -> Array:
     """The value that a step computes from its inputs.
 
     Raises:
@@ -312,15 +302,6 @@ class LawDraw:
             stream.state = after
 
 
-# makes the draws of a step from its inputs
-DrawsMade = Callable[[Step, list[Array], LawDraw], Array]
-
-
-def as_drawn(_: Step, inputs: list[Array], draw: LawDraw) -> Array:
-    """The draws as they are."""
-    return draw(inputs)
-
-
 def crossed_product(left: Array, right: Array, batches: int) -> Array:
     """The products of each left side with each right side of the same batch.
 
@@ -377,25 +358,6 @@ MOST_CALLS = 256
 FEWEST_CALLS = 64
 
 
-def calls_of(steps: Iterable[Step]) -> list[CodeCall]:
-    """The calls of code in some steps."""
-    return [step.value.call for step in steps if step.value.call is not None]
-
-
-def set_up(steps: Iterable[Step]) -> float:
-    """The seconds that first calls of the code in some steps took, which no case's time counts."""
-    return sum(code.set_up for code in {id(one.code): one.code for one in calls_of(steps)}.values())
-
-
-@contextmanager
-def held(steps: Iterable[Step]) -> Iterator[None]:
-    """A context for consecutive spans, in which code under test is set up once."""
-    with ExitStack() as stack:
-        for code in {id(call.code): call.code for call in calls_of(steps)}.values():
-            stack.enter_context(code.held())
-        yield
-
-
 def counts_each(call: CodeCall) -> bool:
     """Whether the draws of one call count one by one, because its slot declares so."""
     return call.draws and not (call.dependent or call.asked.single)
@@ -435,12 +397,13 @@ class CallsAsked:
 
     `modes` are those that something reads, by the tag of each call: all are computed together.
     `declared`: draws of one call count one by one, as its slot declares. `single`: each draw is a
-    call.
+    call. `codes` are what is called.
     """
 
     modes: Mapping[str, frozenset[str]]
     declared: bool
     single: bool
+    codes: tuple[Code, ...] = ()
 
     @classmethod
     def of(
@@ -458,7 +421,21 @@ class CallsAsked:
             modes=modes,
             declared=any(counts_each(call) for call, _ in calls),
             single=any(call.asked.single for call, _ in calls),
+            codes=tuple({id(call.code): call.code for call, _ in calls}.values()),
         )
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """A context for consecutive spans, in which code under test is set up once."""
+        with ExitStack() as stack:
+            for code in self.codes:
+                stack.enter_context(code.held())
+            yield
+
+    @property
+    def set_up(self) -> float:
+        """The seconds that first calls of the code took, which no case's time counts."""
+        return sum(code.set_up for code in self.codes)
 
 
 class SpanCalls:

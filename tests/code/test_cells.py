@@ -180,7 +180,7 @@ def test_code_that_ends_its_process_costs_its_own_cells_alone(folder: Path) -> N
     assert {case["reason"] for case in failed} == {reason}
     assert report["summary"]["passed"] == 18
     assert (folder / "marker").exists()
-    assert "a worker ended before its work did, " in " ".join(out.split())
+    assert "a worker ended before its work did; " in " ".join(out.split())
 
 
 def test_code_that_raises_is_an_error_of_its_cells_and_names_them(folder: Path) -> None:

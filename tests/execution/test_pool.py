@@ -9,9 +9,10 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,18 +24,13 @@ from trials import compiled
 from dropcheck import interrupt
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.execution.pool import (
-    EndedTwiceError,
-    Pool,
-    can_fork,
-    cluster,
-    shared,
-)
-from dropcheck.execution.schedule import Judge, carried_out
+from dropcheck.execution.pool import Pool, Processes, can_fork, cluster
+from dropcheck.execution.schedule import Task, carried_out, drive
 from dropcheck.results import CaseResult
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
 from dropcheck.simulation.blocks import Request
+from dropcheck.simulation.program import SpanSums
 from dropcheck.simulation.streams import MAIN
 
 forks = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing is forked")
@@ -44,134 +40,162 @@ forks = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing is
 PROGRAM = compiled("x ~ normal(0, 1)", "Var(x) == 1").program
 
 
+def request(spans: int) -> Request:
+    return Request(
+        program=PROGRAM,
+        seed=0,
+        case_key="a",
+        purpose=MAIN,
+        centres=np.zeros(PROGRAM.size),
+        first=0,
+        count=spans,
+    )
+
+
+def judge(spans: int) -> Generator[Request, SpanSums, bytes]:
+    return (yield request(spans)).sums.tobytes()
+
+
 def judged(spans: int) -> bytes:
-    def judge() -> Judge[bytes]:
-        request = Request(
-            program=PROGRAM,
-            seed=0,
-            case_key="a",
-            purpose=MAIN,
-            centres=np.zeros(PROGRAM.size),
-            first=0,
-            count=spans,
-        )
-        return (yield request).sums.tobytes()
+    return carried_out(judge(spans))
 
-    return carried_out(judge())
+
+def done(
+    function: Callable[..., Any],
+    items: Iterable[Any],
+    processes: int = 2,
+    *,
+    after: Callable[[], Any] | None = None,
+    **how: Any,
+) -> list[Any]:
+    """The results of tasks, in the order of the items."""
+
+    def start(item: Any) -> Generator[Task, Any, Any]:
+        return (yield Task(function=function, arguments=(item,), after=after))
+
+    starts = [partial(start, item) for item in items]
+    return [result for _, result in sorted(drive(starts, 2, processes=processes, **how))]
 
 
 @forks
-@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("count", [0, 1, 2, 3])
 def test_results_do_not_depend_on_the_processes(count: int) -> None:
-    assert dict(shared(judged, range(1, 9), count)) == {n: judged(n) for n in range(1, 9)}
+    assert done(judged, range(1, 9), count) == [judged(n) for n in range(1, 9)]
     assert not multiprocessing.active_children()
 
 
-@forks
-@pytest.mark.parametrize(
-    "error", [DropcheckError(Problem("no", hint="do")), ZeroDivisionError("by zero")]
-)
-def test_an_error_reaches_the_caller(error: Exception) -> None:
-    def fail(item: int) -> bytes:
-        if item == 1:
-            raise error
-        return judged(1)
+def test_tasks_and_draws_of_one_run_are_what_one_thread_gives() -> None:
+    def task(spans: int) -> Generator[Task, Any, bytes]:
+        found: bytes = yield Task(function=judged, arguments=(spans,))
+        return found
 
-    with pytest.raises(type(error), match=str(error)) as caught:
-        list(shared(fail, range(3), 2))
+    starts = [partial(one, spans) for spans in range(1, 40, 7) for one in (task, judge)]
+    found = dict(drive(starts, 2, processes=2))
+    assert [*found] != sorted(found) or len(found) == 12
+    assert [found[at] for at in range(12)] == [judged(n) for n in range(1, 40, 7) for _ in (0, 1)]
+
+
+def fail(item: int) -> bytes:
+    if item == 1:
+        raise DropcheckError(Problem("no", hint="do"))
+    if item == 2:
+        raise ZeroDivisionError("by zero")
+    return judged(1)
+
+
+@pytest.mark.parametrize(("item", "error"), [(1, DropcheckError), (2, ZeroDivisionError)])
+def test_an_error_reaches_the_caller(item: int, error: type[Exception]) -> None:
+    with pytest.raises(error, match=r"no|by zero") as caught:
+        done(fail, [0, item, 3])
     assert not multiprocessing.active_children()
-    if isinstance(error, DropcheckError):  # what it carries comes with it
-        assert isinstance(caught.value, DropcheckError)
-        assert caught.value.problems == error.problems
+    if isinstance(caught.value, DropcheckError):  # what it carries comes with it
+        assert caught.value.problems == (Problem("no", hint="do"),)
 
 
-def kill_oneself(_: int) -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
+def kill_oneself_or_not(item: int) -> int:
+    if item == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return item
 
 
 @pytest.mark.parametrize("spawn", [pytest.param(False, marks=forks), True])
 def test_what_ends_its_process_twice_is_an_error_and_takes_nothing_with_it(spawn: bool) -> None:
     lost: list[None] = []
-    found = shared(
+    found = done(
         kill_oneself_or_not,
         range(-4, 6),
-        2,
         spawn=spawn,
-        instead=lambda _, error: 100 if isinstance(error, EndedTwiceError) else 0,
+        after=lambda: 100,
         lost=lambda: lost.append(None),
     )
-    assert dict(found) == {n: n or 100 for n in range(-4, 6)}
-    assert lost == [None]
-    with pytest.raises(EndedTwiceError, match="ended before their work did"):
-        list(shared(kill_oneself_or_not, range(3), 2, spawn=spawn))
+    assert found == [n or 100 for n in range(-4, 6)]
+    assert lost
+    with pytest.raises(DropcheckError, match="ended before their work did"):
+        done(kill_oneself_or_not, range(3), spawn=spawn)
     assert not multiprocessing.active_children()
-
-
-def kill_oneself_or_not(item: int) -> int:
-    if item == 0:
-        kill_oneself(item)
-    return item
 
 
 def test_what_cannot_be_sent_is_done_here() -> None:
     items: list[Callable[[], int]] = [lambda: 1, lambda: 2]
-    found = shared(callable, items, 2, spawn=True, instead=lambda item, _: item() == 2)
-    assert dict(found) == dict(zip(items, (False, True), strict=True))
+    assert done(lambda item: item(), items, spawn=True) == [1, 2]
+
+
+def once(item: int, marker: Path) -> bytes:
+    if item == 5 and not marker.exists():
+        marker.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return judged(item)
 
 
 @forks
 def test_what_a_killed_process_leaves_undone_is_done_by_another(tmp_path: Path) -> None:
-    marker = tmp_path / "killed"
-
-    def once(item: int) -> bytes:
-        if item == 5 and not marker.exists():
-            marker.touch()
-            kill_oneself(0)
-        return judged(item)
-
     lost: list[None] = []
-    found = dict(shared(once, range(1, 12), 2, lost=lambda: lost.append(None)))
-    assert found == {item: judged(item) for item in range(1, 12)}
-    assert lost == [None]
+    function = partial(once, marker=tmp_path / "killed")
+    found = done(function, range(1, 12), lost=lambda: lost.append(None))
+    assert found == [judged(item) for item in range(1, 12)]
+    assert lost
+    assert (tmp_path / "killed").exists()
 
 
 @forks
 def test_a_process_that_somebody_else_started_is_left_alone() -> None:
     with multiprocessing.get_context("fork").Pool(1) as other:
-        assert dict(shared(abs, [-1], 2)) == {-1: 1}
+        assert done(abs, [-1]) == [1]
         assert other.apply(abs, [-2]) == 2
+
+
+def most_threads(_: int) -> int:
+    found = threadpoolctl.threadpool_info()
+    return int(max(pool["num_threads"] for pool in found if pool["user_api"] == "blas"))
 
 
 @forks
 def test_numpys_own_threads_are_one_in_every_process() -> None:
-    def most_threads(_: int) -> int:
-        found = threadpoolctl.threadpool_info()
-        return int(max(pool["num_threads"] for pool in found if pool["user_api"] == "blas"))
-
     with threadpoolctl.threadpool_limits(2, user_api="blas"):
         if max(pool["num_threads"] for pool in threadpoolctl.threadpool_info()) < 2:
             pytest.skip("a library that has one thread has nothing to be told")
-        assert [count for _, count in shared(most_threads, range(4), 2)] == [1] * 4
+        assert done(most_threads, range(4)) == [1] * 4
+
+
+def pressed(_: int) -> int:
+    for one in interrupt.SIGNALS:
+        os.kill(os.getpid(), one)
+    return os.getpid()
 
 
 @forks
 def test_processes_do_not_hear_an_interruption() -> None:
-    def pressed(_: int) -> int:
-        for one in interrupt.SIGNALS:
-            os.kill(os.getpid(), one)
-        return os.getpid()
-
-    assert os.getpid() not in dict(shared(pressed, range(4), 2)).values()
+    assert os.getpid() not in done(pressed, range(4))
 
 
 @forks
-@pytest.mark.parametrize("work", ["os.getpid", "called, 60"], ids=["idle", "at work"])
+@pytest.mark.parametrize("work", ["os.getpid", "time.sleep, 60"], ids=["idle", "at work"])
 def test_processes_do_not_outlive_the_one_that_started_them(work: str, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         "import multiprocessing, os, time\n"
-        "from dropcheck.execution.pool import Processes, called\n"
-        "with Processes(3, time.sleep) as processes:\n"
+        "from dropcheck.execution.pool import Processes\n"
+        "with Processes(3) as processes:\n"
         f"    work = [processes.submit({work}) for _ in range(3)]\n"
         "    print(*[one.pid for one in multiprocessing.active_children()], flush=True)\n"
         "    time.sleep(60)\n"
@@ -199,12 +223,16 @@ def alive(pid: int) -> bool:
 
 
 @forks
-def test_where_no_processes_can_be_started_threads_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_no_processes_can_be_started_the_work_is_done_here(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def refused(*_: object) -> None:
         raise OSError(24, "too many open files")
 
     monkeypatch.setattr("multiprocessing.context.ForkProcess.start", refused)
-    assert dict(shared(abs, range(-9, 0), 2)) == {item: -item for item in range(-9, 0)}
+    with pytest.raises(OSError, match="no process"):
+        Processes(1)
+    assert done(abs, range(-9, 0)) == [*range(9, 0, -1)]
     assert not multiprocessing.active_children()
 
 
@@ -292,7 +320,7 @@ def test_whole_cases_that_an_executor_loses_are_judged_here(alone: list[CaseResu
 def local() -> Iterator[Any]:
     distributed = pytest.importorskip("distributed", reason="Dask is not installed")
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+        n_workers=3, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
     ) as found:
         yield found
 
@@ -301,13 +329,13 @@ def test_a_dask_cluster_of_which_a_worker_is_killed_and_another_joins(
     local: Any, alone: list[CaseResult]
 ) -> None:
     with cluster(local.scheduler_address) as dask:
-        assert dask.workers == 2
+        assert dask.workers == 3
         registry = read_text(TEXT)
         found = verify_cases(registry.expand(), Settings(threads=1), registry, pool=dask)
         results = [next(found)]
         workers = list(local.workers.values())
         os.kill(workers[0].pid, signal.SIGKILL)
-        local.scale(3)
+        local.scale(4)
         results += found
     assert [replace(one, seconds=0, more_seconds=None) for one in results] == alone
 

@@ -7,7 +7,6 @@ import sys
 import weakref
 from collections.abc import Callable, Generator
 from concurrent.futures import Executor
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -27,6 +26,7 @@ from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
 from dropcheck.simulation.blocks import Request
 from dropcheck.simulation.program import Program, SpanSums
+from dropcheck.simulation.steps import CallsAsked
 from dropcheck.simulation.streams import MAIN
 
 
@@ -178,12 +178,13 @@ def judged(text: str, threads: int, **limits: Any) -> list[CaseResult]:
 def shared_by(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many processes the cases of each run are shared by, where they are."""
     used: list[int] = []
+    begun = pool.Processes.__init__
 
-    def spy(function: Any, items: Any, workers: int, **more: Any) -> Any:
-        used.append(workers)
-        return pool.shared(function, items, workers, **more)
+    def spy(own: Any, count: int, **how: Any) -> None:
+        used.append(count)
+        begun(own, count, **how)
 
-    monkeypatch.setattr("dropcheck.running.shared", spy)
+    monkeypatch.setattr(pool.Processes, "__init__", spy)
     return used
 
 
@@ -285,13 +286,10 @@ class Free:
     """A program whose spans cost nothing; it stands for one that draws."""
 
     tests_code = False
-    set_up = 0.0
+    code = CallsAsked.of((), ())
     block_draws = 1
     cost = 1.0
     span_draws = 1
-
-    def held(self) -> AbstractContextManager[None]:
-        return nullcontext()
 
     def span(self, *_: object) -> SpanSums:
         return SpanSums(sums=np.ones((1, 1)))

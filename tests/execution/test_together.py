@@ -20,7 +20,6 @@ from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
 from dropcheck.simulation import Compiled, Counted, Program, Request, SpanSums, stream
-from dropcheck.simulation.blocks import Together
 
 # Every way to judge a statement: exact moments, bounded ones, counts, certainties, the limit
 # theorem, a condition, products over groups of draws, arithmetic; and one that is not drawn at all.
@@ -111,11 +110,14 @@ def test_each_program_has_from_one_stream_the_sums_that_it_has_alone() -> None:
     own = [one.in_blocks_of(32 << index) for index, one in enumerate(own)]
     assert len({one.span_draws for one in own}) == 1
     assert len({one.span_blocks for one in own}) > 2
-    both = Together.of(own, centres)
+    both = Program.joined(own)
+    about = np.zeros((len(own), both.size))
+    for row, one in zip(about, centres, strict=True):
+        row[: len(one)] = one
     for span in range(3):
-        found = both.span(stream(1, "key", 0, span), np.zeros(0), span)
-        for program, about, sums in zip(own, centres, found.members, strict=True):
-            alone = program.span(stream(1, "key", 0, span), about, span)
+        found = both.span(stream(1, "key", 0, span), about, span)
+        for program, centre, sums in zip(own, centres, found.members, strict=True):
+            alone = program.span(stream(1, "key", 0, span), centre, span)
             assert np.array_equal(alone.sums, sums.sums)
             assert (alone.undefined, alone.first_undefined) == (
                 sums.undefined,
@@ -134,8 +136,8 @@ claims:
     claims: {log: E(log(x)) == 0, truth: P(log(abs(x)) > 100) == 0, mean: E(cos(x)) <= 2}
 """
     own = programs(prepared(text))
-    both = Together.of(own, [one.origin for one in own])
-    found = both.span(stream(1, "key", 0, 1), np.zeros(0), 1)
+    both = Program.joined(own)
+    found = both.span(stream(1, "key", 0, 1), np.zeros((len(own), both.size)), 1)
     alone = [one.span(stream(1, "key", 0, 1), one.origin, 1) for one in own]
     assert [one.undefined > 0 for one in found.members] == [True, False, False]
     for one, other in zip(alone, found.members, strict=True):

@@ -48,6 +48,17 @@ def test_a_sharper_within_asks_for_more_of_certainty() -> None:
     assert blunt.draws == plain.draws
 
 
+def test_a_counterexample_is_a_draw_in_which_some_element_fails_where_its_condition_holds() -> None:
+    found = judged("x ~ normal(0, 1)[3]", "P(x > 1, given=x > 0) == 1")
+    words = re.fullmatch(r"([\d,]+) counterexamples in [\d,]+ draws", str(found.explanation))
+    assert words is not None
+    seen = int(words[1].replace(",", ""))
+    # Φ(1) − Φ(0) = 0.3413 for each element; 8 standard errors
+    chance = 1 - (1 - 0.341345) ** 3
+    assert abs(seen / found.draws - chance) < 8 * (chance * (1 - chance) / found.draws) ** 0.5
+    assert judged("x ~ normal(0, 1)[3]", "P(x > -1, given=x > 0) == 1").verdict is VERIFIED
+
+
 DROPPED = "x ~ normal(0, 1)[3]; m ~ bernoulli(0.9)[3]; y = m * x / 0.9"
 
 

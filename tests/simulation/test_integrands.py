@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dropcheck.simulation.integrands import Moments, SpanRegisters, Term
+from dropcheck.simulation.integrands import Moments, Term
 from dropcheck.vocabulary.function import Array
 
 DRAWS = 24
 
 
 def sums(values: Array, power: int, blocks: int, centre: float = 0.0) -> Array:
-    held = SpanRegisters([values], np.array([centre]), DRAWS, blocks)
-    return Moments(held).sums(Term(((0, power),), None))
+    moments = Moments([values], np.array([centre]), DRAWS, blocks)
+    return moments.sums(Term(((0, power),), None))
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (5,), (2, 3)])
@@ -46,7 +46,7 @@ def test_where_a_condition_fails_a_quantity_is_nothing_whatever_it_is(
     if unknown and not truths:
         given[7] = right[7] = np.nan
     condition = given.astype(bool) if truths else given * 3
-    moments = Moments(SpanRegisters([values, condition], np.zeros(2), DRAWS))
+    moments = Moments([values, condition], np.zeros(2), DRAWS)
     assert moments.a_draw(Term(((0, 1),), 1)).tobytes() == right.tobytes()
     of_condition = moments.a_draw(Term((), 1))
     assert np.array_equal(of_condition, given, equal_nan=True)

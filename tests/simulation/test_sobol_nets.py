@@ -10,7 +10,7 @@ from scipy import stats
 from scipy.stats import qmc
 from trials import compiled
 
-from dropcheck.simulation import Clip, can_be_in_nets, in_nets, stream
+from dropcheck.simulation import Clip, stream
 from dropcheck.simulation.steps import MOST_NUMBERS, at_points, direction_numbers, net_points
 from dropcheck.vocabulary.laws import LAWS
 
@@ -90,7 +90,7 @@ def test_random_arguments_go_with_their_points() -> None:
 def test_a_program_in_nets_has_the_averages_of_the_model() -> None:
     """Mean, square and a random scale: within six standard errors of 2000 nets."""
     case = compiled("s ~ uniform(1, 2); x ~ normal(0, s)[2]; t = x[0] + x[1] ** 2", "E(t) == 0")
-    program = in_nets(case.program, 16).in_blocks_of(16, 16)
+    program = case.program.in_nets(16).in_blocks_of(16, 16)
     sums = np.concatenate(
         [program.span(stream(0, "nets", 0, k), program.origin, k).sums for k in range(8)]
     )
@@ -103,7 +103,7 @@ def test_a_program_in_nets_has_the_averages_of_the_model() -> None:
 
 def test_what_is_kept_of_a_net_is_its_deviation_cut_off_and_its_square() -> None:
     case = compiled("x ~ uniform(0, 1); y ~ uniform(0, 1)", "E(exp(x * y)) == 1")
-    program = in_nets(case.program, 8)
+    program = case.program.in_nets(8)
     columns = tuple(range(len(program.terms)))
     clip = Clip(
         columns=columns,
@@ -135,4 +135,4 @@ def test_what_is_kept_of_a_net_is_its_deviation_cut_off_and_its_square() -> None
 def test_which_programs_can_be_in_nets(model: str, possible: bool) -> None:
     whole = "normal" in model or "dirichlet" in model
     program = compiled(model, "E(mean(x)) == 0" if whole else "E(x) == 0").program
-    assert can_be_in_nets(program) is possible
+    assert program.can_be_in_nets is possible
