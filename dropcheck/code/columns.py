@@ -34,8 +34,8 @@ def with_columns(
     """The registry with a column for each implementation: copies of its claims with code bound.
 
     A claim about what the mathematics does not say, such as the gradient of a slot without one, has
-    columns of code alone. Claims of packs without a column of code are left out: the tests of this
-    package check their mathematics. Number formats that nobody asks for by name and whose library
+    columns of code alone, and so have packs: tests of this package check their mathematics. Number
+    formats that nobody asks for by name and whose library
     is not installed are left out, with a note.
 
     Args:
@@ -53,7 +53,6 @@ def with_columns(
     calls = {claim.id: calls_of_slots(claim, graphs) for claim in with_slots if implementations}
     known = {name for claim in with_slots for name in claim.slots}
     listed = f"the slots are {', '.join(sorted(known))}" if known else "no file here has slots"
-    of_code: set[str] = set()
     problems: list[Problem] = []
     notes: dict[Problem, None] = {}
     for one in implementations:
@@ -88,7 +87,6 @@ def with_columns(
                 continue
             own = _in_column(claim, column, chosen, sharp=not _of_laws(claim, graphs))
             claims[own.id] = own
-            of_code.add(claim.id)
             columns += 1
             if _unanswered(claim, calls[claim.id], ()):
                 claims.pop(claim.id, None)
@@ -102,7 +100,7 @@ def with_columns(
     if problems:
         raise DropcheckError(problems)
     for claim in with_slots if implementations else ():
-        if claim.location.file.startswith(PACK) and claim.id not in of_code:
+        if claim.location.file.startswith(PACK):
             claims.pop(claim.id, None)
     return replace(registry, claims=claims, notes=(*registry.notes, *notes))
 

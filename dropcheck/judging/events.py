@@ -164,8 +164,9 @@ def _counterexamples(run: CaseRun, tally: Violations, violations: int, seen: int
 # ---- probabilities -------------------------------------------------------------------------------
 
 
-# Draws of the pilot: a probability is then known to a hundredth.
-COUNTED_DRAWS = 8192
+# Draws of the pilot: a probability is then known to a hundredth. Where each draw is a call of code,
+# fewer show it to a twentieth.
+COUNTED_DRAWS, COUNTED_CALLS = 8192, 512
 # Where it leaves open on which side of an end the probability lies, it is made longer by this
 # factor, up to this share of the budget.
 PILOT_GROWTH, MOST_PILOT = 4, 1 / 16
@@ -260,7 +261,8 @@ def by_proportion(run: CaseRun, claim: Proportion, counted: Counted) -> Judging:
     exact = of_proportion(run.prepared.analysed.strategy)
     held = None if claim.condition is None else exact_probability(claim.condition, None)
     known = exact if claim.condition is None or (held and held.value > held.error) else None
-    pilot, wanted = Tally(whole.in_blocks(1)), COUNTED_DRAWS
+    pilot = Tally(whole.in_blocks(1))
+    wanted = COUNTED_CALLS if whole.code.single else COUNTED_DRAWS
     at, near, expected = math.nan, 0.0, 1
     while True:
         yield from run.draw_until(pilot, PILOT, wanted)
