@@ -64,6 +64,7 @@ class About(Enum):
     TEXT = "a text, whatever values its parameters have"
     VALUES = "values, which its message does not name"
     NAMED_VALUES = "values, which its message names"
+    NO_CODE = "code that is not bound, and not the claim"
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,6 +107,15 @@ def _expression(value: Any, info: ValidationInfo) -> SourceText:
     return source_text(value.node, source)
 
 
+def _result(value: Any, info: ValidationInfo) -> SourceText | tuple[SourceText, ...]:
+    """An expression; or a list, which is a shape: names and whole numbers."""
+    if not isinstance(value, list):
+        return _expression(value, info)
+    return tuple(
+        SourceText.plain(str(one)) if type(one) is int else _expression(one, info) for one in value
+    )
+
+
 def _year(value: Any) -> Any:
     return str(value) if type(value) is int and 1000 <= value <= 9999 else value
 
@@ -134,6 +143,8 @@ Text = Annotated[str, StringConstraints(pattern=r"\S"), WithJsonSchema(_TEXT)]
 Line = Annotated[Text, AfterValidator(lambda text: " ".join(text.split()))]
 Prose = Annotated[Text, AfterValidator(str.strip)]
 Expression = Annotated[SourceText, PlainValidator(_expression), WithJsonSchema(_TEXT)]
+_SHAPE = {"type": "array", "items": {"type": ["string", "integer"]}}
+Result = Annotated[SourceText, PlainValidator(_result), WithJsonSchema({"anyOf": [_TEXT, _SHAPE]})]
 AS_TUPLE = AfterValidator(tuple)
 Expressions = Annotated[list[Expression], AS_TUPLE, BeforeValidator(_listed), Or(_TEXT)]
 Date = Annotated[
@@ -565,8 +576,9 @@ class SlotKeys(Keys):
         "Its mathematics, line by line, as a function of its arguments.",
         "m ~ bernoulli(1 - p)[shape(x)]\ny = m * x / (1 - p)\n", holds="lines of text",
     )  # fmt: skip
-    gives: Expression = key(
-        "Its result: a name of its model, or an expression.", "y",
+    gives: Result = key(
+        "Its result: a name of its model, or an expression. A list is its shape alone, where no "
+        "mathematics is known: `[shape(x)]`.", "y",
         default=ABSENT, required="write 'gives: y', or 'law: normal(0, 1)' of a sampler",
     )  # fmt: skip
     law: Expression = key(
@@ -999,6 +1011,8 @@ def registry_of(top: Node, report: Problems) -> Registry:
     for name, slot in file.slots.items():
         own: dict[str, Any] = dict.fromkeys(SlotKeys.model_fields) | slot.given()
         own["independent"] = own.pop("elements") is not None
+        own["shape"] = own["gives"] if isinstance(own["gives"], tuple) else None
+        own["gives"] = None if own["shape"] is not None else own["gives"]
         at = locate(top.at("slots").at(name).begin)
         slots[name] = Slot(name=name, location=at, **own)
     for claim in _claims(file, top, shared, report.source):

@@ -130,8 +130,9 @@ class Code(Protocol):
 class Slot:
     """A name in a claims file to which code may be bound, and mathematics to use without code.
 
-    `gives` is an expression in names of `model` and of `takes`; a sampler has a `law` instead.
-    `gradient` and `evaluation` define these modes. `independent`: draws of one call are so.
+    `gives` is an expression in names of `model` and of `takes`; a sampler has a `law` instead, and
+    a slot without mathematics the `shape` of a draw. `gradient` and `evaluation` define these
+    modes. `independent`: draws of one call are so.
     """
 
     name: str
@@ -144,6 +145,7 @@ class Slot:
     evaluation: SourceText | None
     independent: bool
     location: Location
+    shape: tuple[SourceText, ...] | None = None
     fractions: frozenset[str] = frozenset()  # arguments to which some claim gives fractions
 
 

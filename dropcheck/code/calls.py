@@ -18,8 +18,10 @@ import numpy as np
 
 from dropcheck.claims.registry import CodeRequest, Slot
 from dropcheck.code.adapters.adapter import (
+    GRADIENT,
     Adapter,
     FrameworkFunction,
+    generators_of,
     kind_of,
     raised,
     said_by,
@@ -40,12 +42,10 @@ from dropcheck.vocabulary.function import Array
 
 # ---- arguments -----------------------------------------------------------------------------------
 #
-# Which parameters of a function get the arguments of its slot, and which are filled.
-#
-# A function takes what its slot takes, in the same order. Where it has parameters with all these
-# names, each argument goes to the parameter of its name, also in another order or by keyword alone.
-# A function with one of these names at the place of another is refused, as one of the two is wrong.
-# Other parameters are filled by name, wherever they stand:
+# A function is read by its signature. Where it has parameters with the names of all arguments of
+# its slot, each argument goes to the parameter of its name; else they go to its first parameters,
+# in the order of the slot. A function with one of these names at the place of another is refused,
+# as one of the two is wrong. Other parameters are filled by name, wherever they stand:
 #
 # - `training` or `train` is whether it trains, `deterministic` or `inference` whether it does not;
 # - `dtype` gets the number format, as the framework has it;
@@ -59,7 +59,7 @@ EVALUATING = ("deterministic", "inference")
 DTYPE = "dtype"
 SIZE = "size"
 _SIZES = {SIZE: "shape"}  # another name of the same parameter
-_OF_MANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+_BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -96,37 +96,39 @@ def prepared(
     known = {DTYPE, *adapter.sources, *(() if switched else (*TRAINING, *EVALUATING))}
     known -= {*takes, *(("key",) if "query" in own else ())}
     filled = tuple(name for name in own if name in known)
-    named = [name for name, one in own.items() if name not in known and one.kind not in _OF_MANY]
+    named = {name for name, one in own.items() if name not in known and one.kind in _BY_NAME}
     names = [name if name in named else _SIZES.get(name, name) for name in given]
     swapped = False
-    if not {*names} <= {*named}:
-        names = [name for name in named if own[name].kind in _BY_PLACE][: len(given)]
-        swapped = any(
-            name in given and name != wanted for name, wanted in zip(names, given, strict=False)
-        )
-    # those that stand first in this order are given by their places, the others by their names
-    fits = [
-        at == name and own[name].kind in _BY_PLACE for at, name in zip(own, names, strict=False)
-    ]
-    first = [*fits, False].index(False)
-    others = names[first:]
-    by_place = first if others else len(given)
+    if not {*names} <= named:
+        first = [name for name, one in own.items() if name not in known and one.kind in _BY_PLACE]
+        names = [name for name, _ in zip(first, given, strict=False)]
+        pairs = zip(names, given, strict=False)
+        swapped = any(name != wanted and name in given for name, wanted in pairs)
+    by_name = len(names) == len(given) and {*names} <= named
     try:
-        if swapped or (others and len(names) < len(given)):
+        if swapped:
             raise TypeError
-        signature.bind(*range(by_place), **dict.fromkeys((*others, *filled)))
+        places, words = ((), names) if by_name else (range(len(given)), ())
+        signature.bind(*places, **dict.fromkeys((*words, *filled)))
     except TypeError:
         bare = [one.replace(annotation=one.empty) for one in own.values()]
         none = inspect.Signature.empty
         shown = signature.replace(parameters=bare, return_annotation=none)
         raise TypeError(f"takes {shown}") from None
+    modes = switched or not {*TRAINING, *EVALUATING}.isdisjoint(filled)
+    function = _called_by_name(target, names) if by_name else target
+    return PreparedFunction(target, function, filled, modes)
+
+
+def _called_by_name(target: Any, names: Sequence[str]) -> FrameworkFunction:
+    """A function of arguments in the order of these names, and the method that has its gradient."""
 
     def function(*values: Any, **more: Any) -> Any:
-        by_name = zip(others, values[first:], strict=True)
-        return target(*values[:first], **dict(by_name), **more)
+        return target(**dict(zip(names, values, strict=True)), **more)
 
-    modes = switched or not {*TRAINING, *EVALUATING}.isdisjoint(filled)
-    return PreparedFunction(target, function if others else target, filled, modes)
+    if hasattr(target, GRADIENT):
+        vars(function)[GRADIENT] = _called_by_name(getattr(target, GRADIENT), names)
+    return function
 
 
 # ---- call limit ----------------------------------------------------------------------------------
@@ -233,6 +235,7 @@ class CallPlan:
     elements: int = 1  # numbers of one draw
     one_shape: bool = False  # whether calls should have few shapes
     single: bool = False  # whether one draw is one call
+    own: Sequence[Callable[[int], object]] = ()  # seeds each generator that the code keeps
     # what was called: modes and draws of a call, each of which may cost a compilation
     called: set[tuple[frozenset[str], int]] = field(default_factory=set)
     shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)  # of one draw, by mode
@@ -442,9 +445,18 @@ class Bound:
             elements=max([1, *map(math.prod, (*shapes, own_size or ()))]),
             one_shape=adapter.one_shape,
             single=asked.single,
+            own=generators_of(code.target),
         )
 
+    def _begin(self, plan: CallPlan, seed: int) -> None:
+        """Seed all that the code may draw from; generators of its own differ from each other."""
+        self._adapter.begin(seed)
+        for place, own in enumerate(plan.own):
+            own(int(np.random.SeedSequence((seed, place)).generate_state(1)[0]))
+
     def _layer(self, named: Mapping[str, Any], dtype: str) -> Any:
+        if inspect.isclass(self._function):  # a layer may draw its weights
+            self._adapter.begin(0)
         try:
             return self._adapter.layer(self._function, named, dtype)
         except (DropcheckError, KeyboardInterrupt):
@@ -501,7 +513,7 @@ class Bound:
             part = start if plan.single else slice(start, start + size)
             for number in range(shape[1]):
                 if (anew or start == 0) and number % plan.calls == 0:
-                    self._adapter.begin(base + number // plan.calls)
+                    self._begin(plan, base + number // plan.calls)
                 for mode, output in self._call(plan, arguments(number, part), group, size):
                     array = self._taken(plan, mode, output, size)
                     if mode not in whole:
@@ -592,7 +604,7 @@ class Bound:
                 own = name == DTYPE
                 filled[name] = adapter.dtype(plan.dtype) if own else adapter.source(name)
         if "grad" not in modes:
-            return [(mode, adapter.called(code.function, arguments, filled)) for mode in modes]
+            return [(mode, code.function(*arguments, **filled)) for mode in modes]
         output, gradient = adapter.with_gradient(code.function, arguments, filled)
         return [("train", output)] * ("train" in modes) + [("grad", gradient)]
 

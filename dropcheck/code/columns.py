@@ -19,8 +19,11 @@ from dropcheck.language.syntax import Call, lines_of, walk
 from dropcheck.packs.pack_files import PACK
 from dropcheck.vocabulary.function import EVAL, GRAD, TRAIN, slot_and_mode
 
-RESOLUTION = 0.001
-"""The resolution of a column of code, where a claim does not give one."""
+RESOLUTION, OF_PACKS = 0.005, 0.001
+"""The resolution where a claim does not give one, and where a pack's does not.
+
+Where draws of a call may depend on each other, it is the usual one: a verdict takes many calls.
+"""
 FINEST = ("float64", "float32")
 """The longest number formats first: each holds all numbers of the shorter ones."""
 
@@ -30,6 +33,8 @@ def with_columns(
     implementations: Sequence[Implementation],
     formats: Sequence[str] = (),
     graphs: CaseGraphs | None = None,
+    *,
+    late: bool = False,
 ) -> Registry:
     """The registry with a column for each implementation: copies of its claims with code bound.
 
@@ -43,6 +48,7 @@ def with_columns(
         implementations: the code under test.
         formats: the number formats to test; by default those of each claim.
         graphs: keeps what is parsed here.
+        late: whether code that a run names is imported when a case first asks for it.
 
     Raises:
         DropcheckError: an implementation has code for no slot that a claim calls.
@@ -65,7 +71,7 @@ def with_columns(
         columns = 0
         for claim in with_slots:
             if id(claim.slots) not in bound:
-                code = one.bind(claim.slots)
+                code = one.bind(claim.slots, late=late)
                 bound[id(claim.slots)] = Column(one.name, code, one.rebuilder(claim.slots))
             column = bound[id(claim.slots)]
             called = [call for call in calls[claim.id] if call[0] in column.code]
@@ -85,7 +91,7 @@ def with_columns(
                 or _unanswered(claim, calls[claim.id], column.code)
             ):
                 continue
-            own = _in_column(claim, column, chosen, sharp=not _of_laws(claim, graphs))
+            own = _in_column(claim, column, chosen, _resolution(claim, called, graphs))
             claims[own.id] = own
             columns += 1
             if _unanswered(claim, calls[claim.id], ()):
@@ -119,18 +125,29 @@ def calls_of_slots(claim: Claim, graphs: CaseGraphs) -> set[tuple[str, str]]:
 
 def _unanswered(claim: Claim, calls: Collection[tuple[str, str]], code: Container[str]) -> bool:
     """Whether a call needs what neither the code nor the slot's own text gives."""
-    said = {EVAL: "evaluation", GRAD: "gradient"}
-    return any(
-        name not in code and mode in said and getattr(claim.slots[name], said[mode]) is None
-        for name, mode in calls
-    )
+
+    def silent(name: str, mode: str) -> bool:
+        slot = claim.slots[name]
+        return {
+            TRAIN: slot.shape is not None,
+            EVAL: slot.evaluation is None,
+            GRAD: slot.gradient is None,
+        }[mode]
+
+    return any(name not in code and silent(name, mode) for name, mode in calls)
 
 
-def _of_laws(claim: Claim, graphs: CaseGraphs) -> bool:
+def _resolution(claim: Claim, called: Collection[tuple[str, str]], graphs: CaseGraphs) -> float:
+    """The resolution of a claim in a column."""
+    slots = [claim.slots[name] for name, _ in called]
+    of_pack = claim.location.file.startswith(PACK)
+    depend = not (of_pack or all(one.independent or one.law is not None for one in slots))
     try:
-        return graphs.parsed(claim).statement.about_laws
+        if claim.sharpness_given or depend or graphs.parsed(claim).statement.about_laws:
+            return claim.resolution
     except DropcheckError:
-        return False
+        return claim.resolution
+    return OF_PACKS if of_pack else RESOLUTION
 
 
 def _formats(claim: Claim, one: Implementation, formats: Sequence[str]) -> tuple[str, ...]:
@@ -148,13 +165,12 @@ def _formats(claim: Claim, one: Implementation, formats: Sequence[str]) -> tuple
     return tuple(name for name in asked if name in one.dtypes)
 
 
-def _in_column(claim: Claim, column: Column, formats: Sequence[str], *, sharp: bool) -> Claim:
-    """The copy of a claim for a column; with a finer resolution if `sharp` and none is given."""
-    usual = sharp and not claim.sharpness_given
+def _in_column(claim: Claim, column: Column, formats: Sequence[str], resolution: float) -> Claim:
+    """The copy of a claim for a column."""
     return replace(
         renamed(claim, lambda name: f"{name}{column.suffix}"),
         parameters={**claim.parameters, DTYPE: tuple(formats)},
-        resolution=RESOLUTION if usual else claim.resolution,
+        resolution=resolution,
         column=column,
         truth=None,
     )

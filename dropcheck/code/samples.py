@@ -88,7 +88,7 @@ class NamedDraws(Bound):
     first_axis = "the first axis is the draw: its length is the count"
 
     def __init__(self, function: Callable[..., Mapping[str, Any]]) -> None:
-        super().__init__(_SLOT, NumpyAdapter(False), function, name="sample")
+        super().__init__(_SLOT, NumpyAdapter(), function, name="sample")
         self.first: Mapping[str, Array] = {}
         self._adapter.begin(0)
         plan = self._planned(_ASKED, ())

@@ -10,11 +10,11 @@ import importlib.util
 import pkgutil
 import re
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from operator import attrgetter
+from functools import cache, partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from dropcheck.claims.registry import Claim, Code, Column, Slot
@@ -40,8 +40,6 @@ FRAMEWORKS: Mapping[str, tuple[str, ...]] = {
 `dropcheck/code/adapters` has the adapter of each, and `dropcheck/packs/implementations` its code
 for the slots of packs; a library has the name of its framework."""
 SHIPPED = "dropcheck.packs.implementations"
-COMPILED = "-compiled"
-"""The column of compiled code has the name of its implementation, and this at the end."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +55,9 @@ class Implementation:
 
     @property
     def framework(self) -> str:
-        """The framework whose arrays its code is given."""
-        plain = self.name.removesuffix(COMPILED)
-        return plain if plain in FRAMEWORKS else "numpy"
+        """The framework whose arrays its code is given: `torch`, also of `torch-own`."""
+        first, _, _ = self.name.partition("-")
+        return first if first in FRAMEWORKS else "numpy"
 
     @property
     def dtypes(self) -> tuple[str, ...]:
@@ -79,31 +77,33 @@ class Implementation:
             DropcheckError: code that it names is not there.
         """
         if self.given:
-            named = {name: self.given[name] for name in slots if name in self.given}
-            return {
-                name: (target, imported(target, self.folder, name))
-                for name, target in named.items()
-            }
+            named = [(name, self.given[name]) for name in slots if name in self.given]
+            return {name: (text, imported(text, self.folder, name)) for name, text in named}
         of_packs = [name for name, slot in slots.items() if slot.location.file.startswith(PACK)]
-        shipped = f"{SHIPPED}.{self.framework}_functions"
-        if not of_packs or importlib.util.find_spec(shipped) is None:
+        if not of_packs:
             return {}
-        own: Mapping[str, Any] = self._imported(shipped).FUNCTIONS
+        own: Mapping[str, Any] = self._imported(f"{SHIPPED}.{self.framework}_functions").FUNCTIONS
         return {name: (f"{self.framework}'s {name}", own[name]) for name in of_packs if name in own}
 
-    def bind(self, slots: Mapping[str, Slot]) -> Mapping[str, Code]:
+    def bind(self, slots: Mapping[str, Slot], *, late: bool = False) -> Mapping[str, Code]:
         """Its code by slot, ready to be called; slots for which it has none are left out.
+
+        Args:
+            slots: the slots of a file.
+            late: whether code that a run names is imported when it is first asked for anything.
 
         Raises:
             DropcheckError: its framework is not installed, or code that it names is not there.
         """
+        if late and self.given:
+            bound = cache(lambda: self.bind(slots))
+            return {name: _Late(bound, name) for name in slots if name in self.given}
         functions = self.functions(slots)
         if not functions:
             return {}
         module = self._imported(f"dropcheck.code.adapters.{self.framework}_adapter")
-        kind: type[Adapter] = getattr(module, f"{self.framework.capitalize()}Adapter")
         try:
-            adapter = kind(self.name.endswith(COMPILED))
+            adapter: Adapter = getattr(module, f"{self.framework.capitalize()}Adapter")()
         except ValueError as error:
             raise DropcheckError(Problem(f"{self.name}: {error}")) from error
         return {
@@ -124,6 +124,16 @@ class Implementation:
             message = f"{self.name}: {missing!r} is not installed"
             hint = f"pip install {missing}, in the environment that runs dropcheck"
             raise DropcheckError(Problem(message, hint=hint)) from error
+
+
+class _Late:
+    """Code of a slot that is bound when it is first asked for anything."""
+
+    def __init__(self, bound: Callable[[], Mapping[str, Code]], slot: str) -> None:
+        self._bound, self._slot = bound, slot
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._bound()[self._slot], name)
 
 
 _bound: list[tuple[Implementation, Mapping[str, Slot], Column]] = []  # columns of this worker
@@ -176,7 +186,7 @@ def implementations_of(given: Sequence[str], folder: Path) -> tuple[Implementati
         if slot and own.setdefault(slot, target) != target:
             problems.append(Problem(f"--with binds {slot!r} of {name!r} twice"))
     for name, targets in {} if problems else asked.items():
-        if name.removesuffix(COMPILED) not in FRAMEWORKS and not targets:
+        if name not in FRAMEWORKS and not targets:
             bind = f"bind code to a slot: --with {name}:SLOT=MODULE:FUNCTION"
             hint = suggestion(name, FRAMEWORKS) or bind
             problems.append(Problem(f"no implementation {name!r} is known", hint=hint))
@@ -234,59 +244,46 @@ def imported(target: str, folder: Path, slot: str) -> Any:
     Raises:
         DropcheckError: there is no such module, it fails, or it has no such name.
     """
-    name, _, attribute = target.partition(":")
     here = str(folder.resolve())
     if here not in sys.path:
         sys.path.insert(0, here)
     importlib.invalidate_caches()
-
-    def wrong(message: str, hint: str) -> DropcheckError:
-        return DropcheckError(Problem(f"{target}, bound to slot {slot!r}: {message}", hint=hint))
-
     try:
-        module = importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        missing = error.name or name
-        if f"{name}.".startswith(f"{missing}."):
-            raise wrong(f"there is no module {missing!r}", _near_module(missing, here)) from error
-        message = f"its import needs {missing!r}, which is not installed"
-        raise wrong(message, _to_install(missing)) from error
+        code = pkgutil.resolve_name(target)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a script that calls sys.exit would end the run
-        hint = f"try it: python -c 'import {name}'"
-        raise wrong(f"its import {raised(error)}", hint) from error
-    try:
-        code = attrgetter(attribute)(module)
-    except AttributeError as error:
-        public = [one for one in dir(error.obj) if not one.startswith("_")]
-        listed = f"it has {', '.join(public[:8])}" if public else "it has no public names"
-        owner = name if error.obj is module else repr(error.obj)[:100]
-        hint = suggestion(str(error.name), public) or listed
-        raise wrong(f"{owner} has no {error.name!r}", hint) from error
+        message, hint = _failed(error, target.partition(":")[0], here)
+        problem = Problem(f"{target}, bound to slot {slot!r}: {message}", hint=hint)
+        raise DropcheckError(problem) from error
     if not callable(code):
         message = f"it is a value of type {type(code).__name__!r}, not a function"
-        raise wrong(message, "name a function, a class or a layer")
+        problem = Problem(f"{target}, bound to slot {slot!r}: {message}", hint=_CALLABLE)
+        raise DropcheckError(problem)
     return code
 
 
-def _near_module(name: str, folder: str) -> str:
-    """The hint for a module that there is not."""
-    parent, _, last = name.rpartition(".")
-    if not parent:
-        return suggestion(name, _modules([folder])) or _to_install(name)
-    if last == "py":
-        return f"a module is named without its ending: {parent}"
-    spec = importlib.util.find_spec(parent)
-    near = nearest(last, _modules((spec and spec.submodule_search_locations) or ()))
-    return f"did you mean '{parent}.{near}'?" if near else f"{parent!r} is installed"
+_CALLABLE = "name a function, a class or a layer"
 
 
-def _modules(folders: Collection[str]) -> list[str]:
-    """The modules and packages of some folders, one of which was most likely meant."""
-    return [one.name for one in pkgutil.iter_modules([*folders])]
-
-
-def _to_install(name: str) -> str:
-    top, _, _ = name.partition(".")
-    return f"is it installed here? pip install {top}; or is another folder meant?"
+def _failed(error: BaseException, name: str, folder: str) -> tuple[str, str]:
+    """Why a name of a module is not imported, and what to do."""
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        top, _, _ = error.name.partition(".")
+        install = f"is it installed here? pip install {top}; or is another folder meant?"
+        if not f"{name}.".startswith(f"{error.name}."):
+            return f"its import needs {error.name!r}, which is not installed", install
+        parent, _, last = error.name.rpartition(".")
+        spec = importlib.util.find_spec(parent) if parent and last != "py" else None
+        folders = (spec and spec.submodule_search_locations) or ([] if parent else [folder])
+        near = nearest(last, [one.name for one in pkgutil.iter_modules(folders)])
+        hint = f"did you mean {'.'.join(filter(None, (parent, near)))!r}?" if near else install
+        if last == "py":
+            hint = f"a module is named without its ending: {parent}"
+        return f"there is no module {error.name!r}", hint
+    if isinstance(error, AttributeError) and name in sys.modules:
+        public = [one for one in dir(error.obj) if not one.startswith("_")]
+        owner = name if isinstance(error.obj, ModuleType) else repr(error.obj)[:100]
+        listed = f"it has {', '.join(public[:8]) or 'no public names'}"
+        return f"{owner} has no {error.name!r}", suggestion(str(error.name), public) or listed
+    return f"its import {raised(error)}", f"try it: python -c 'import {name}'"

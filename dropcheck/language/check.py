@@ -188,7 +188,8 @@ def _check_claim(claim: Claim, cases: Sequence[Case], graphs: CaseGraphs) -> Che
                 notes[dataclasses.replace(problem, message=message)] = None
         except DropcheckError as error:
             for problem in error.problems:
-                cases_by_problem.setdefault(problem, []).append(case)
+                if problem.about is not About.NO_CODE:  # a run says it
+                    cases_by_problem.setdefault(problem, []).append(case)
             if len(cases_by_problem) >= MOST_PROBLEMS:
                 break
         else:

@@ -100,6 +100,8 @@ def _slot(slot: Slot) -> str:
     takes = f"({', '.join(slot.takes)})"
     gives = f"~ {slot.law.text.strip()}" if slot.law is not None else ""
     gives = gives if slot.gives is None else f"= {slot.gives.text.strip()}"
+    if slot.shape is not None:
+        gives = f"= [{', '.join(one.text.strip() for one in slot.shape)}]"
     lines = [f"{slot.name}{takes} {gives}"]
     lines += [] if slot.model is None else slot.model.text.strip("\n").split("\n")
     for name, text in (

@@ -58,7 +58,7 @@ def test_the_adapter_of_the_page_works() -> None:
     framework = Framework()
     names: dict[str, Any] = {"Adapter": Adapter, "numbers_of": numbers_of, "minitensor": framework}
     exec(shown[0], names)
-    code = bound(names["MinitensorAdapter"](False), framework.dropout)
+    code = bound(names["MinitensorAdapter"](), framework.dropout)
     one, again, other = (
         drawn(code, 40, X, 0.5, seed=at, modes=("train", "grad")) for at in (1, 1, 2)
     )

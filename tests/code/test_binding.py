@@ -74,11 +74,11 @@ def test_code_is_bound_by_the_command_line(target: str, wanted: set[float], fold
 
 
 def test_texts_of_one_name_are_one_implementation(folder: Path) -> None:
-    texts = ["mylib:a=m:f", "torch", "mylib:b=m.n:g.h", "torch-compiled"]
-    one, two, compiled = implementations_of(texts, folder)
+    texts = ["mylib:a=m:f", "torch", "mylib:b=m.n:g.h", "torch-own:a=m:f"]
+    one, two, own = implementations_of(texts, folder)
     assert (one.name, one.given) == ("mylib", {"a": "m:f", "b": "m.n:g.h"})
     assert (two.name, two.framework) == ("torch", "torch")
-    assert (compiled.name, compiled.framework) == ("torch-compiled", "torch")
+    assert (own.name, own.framework) == ("torch-own", "torch")
 
 
 def test_nothing_is_imported_before_code_is_bound(folder: Path) -> None:
@@ -116,7 +116,7 @@ NAMES = "binds 'dropout' to what is not written 'module:function'"
         ("mylib:dropout=m:lambda x: x", NAMES, EXAMPLES),
         ("troch", "no implementation 'troch' is known", "did you mean 'torch'?"),
         ("mylib", "'mylib' is known", "bind code to a slot: --with mylib:SLOT=MODULE:FUNCTION"),
-        ("numpy-compiled:dropout=ourlayers:dropout", "numpy compiles nothing", "None"),
+        ("torch-own", "'torch-own' is known", "did you mean 'torch'?"),
     ],
 )
 def test_a_text_that_cannot_be_read_is_refused(
@@ -177,11 +177,11 @@ def test_a_command_that_repeats_a_cell_binds_what_its_claim_calls_alone() -> Non
     texts = ["mine:one=a:b", "mine:one_more=a:c", "other:one=a:b"]
     assert needed(texts, claim) == texts[:1]
     claim = replace(claim, column=Column("torch", {}))
-    assert needed(["torch", "torch-compiled"], claim) == ["torch"]
+    assert needed(["torch", "torch-own:one=a:b"], claim) == ["torch"]
 
 
 def test_code_that_ships_is_for_the_slots_of_packs() -> None:
     (one,) = implementations_of(["numpy"], Path())
-    slots = {"dropout": slot(file="pack:dropout"), "other": slot("other", file="pack:dropout")}
-    assert set(one.bind(slots)) == {"dropout"}
-    assert one.bind({"dropout": slot(file="claims.yaml")}) == {}
+    slots = {name: slot(name, file="pack:samplers") for name in ("random_normal", "other")}
+    assert set(one.bind(slots)) == {"random_normal"}
+    assert one.bind({"random_normal": slot("random_normal", file="claims.yaml")}) == {}

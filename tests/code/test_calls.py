@@ -285,7 +285,7 @@ def test_seeds_and_calls_are_loops() -> None:
             super().begin(seed)
 
     x = np.zeros((4, 3, 2, 5))  # seeds, calls, of one draw, draws
-    code = bound(Noted(False), lambda x, rng: x + rng.random(x.shape), ("x",))
+    code = bound(Noted(), lambda x, rng: x + rng.random(x.shape), ("x",))
     found = drawn(code, 5, x, seeds=4, calls=3, single=True)["train"]
     assert found.shape == x.shape
     assert len(seeds) == 4 * 5
@@ -313,7 +313,7 @@ def test_all_calls_have_one_shape_where_shapes_are_compiled(
     monkeypatch.setattr("dropcheck.code.calls.LEAST_ELEMENTS", 48)
     monkeypatch.setattr("dropcheck.code.calls.MOST_ELEMENTS", 192)
     fake_framework.seen.clear()
-    code = bound(OneShape(False), fake_framework.dropout)
+    code = bound(OneShape(), fake_framework.dropout)
     for draws in (40, 7, 1000, 16):
         x = np.resize(X, (3, draws))
         found = drawn(code, draws, x, 0.5)["train"]
@@ -324,7 +324,7 @@ def test_all_calls_have_one_shape_where_shapes_are_compiled(
 
 @pytest.mark.parametrize("modes", [("train",), ("train", "eval"), ("train", "grad")])
 def test_what_is_drawn_depends_on_nothing_else_that_is_asked(modes: tuple[str, ...]) -> None:
-    code, other = (bound(OneShape(False), fake_framework.dropout) for _ in range(2))
+    code, other = (bound(OneShape(), fake_framework.dropout) for _ in range(2))
     drawn(other, 1000, np.resize(X, (3, 1000)), 0.5)
     one, two = drawn(code, 40, X, 0.5), drawn(other, 40, X, 0.5, modes=modes)
     assert np.array_equal(one["train"], two["train"])
@@ -345,7 +345,7 @@ def test_other_names_of_modes_are_known(function: Any) -> None:
 def test_a_mode_or_a_format_that_code_has_not_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "has no mode of evaluation" in fault(numpy_code(ours), X, 0.5, modes=("eval",))
     assert "numpy has no gradients" in fault(numpy_code(ours), X, 0.5, modes=("grad",))
-    code = bound(FakeAdapter(False), fake_framework.dropout)
+    code = bound(FakeAdapter(), fake_framework.dropout)
     assert "cannot be given float64 | it takes float32" in fault(code, X, 0.5, dtype="float64")
     monkeypatch.setitem(sys.modules, "ml_dtypes", None)
     said = fault(numpy_code(ours), X, 0.5, dtype="bfloat16")
@@ -476,9 +476,29 @@ def test_a_call_that_hangs_beside_the_main_thread_is_told_afterwards() -> None:
 
 
 OWN = np.random.default_rng()
+
+
+class Kept:
+    """A layer that keeps a generator."""
+
+    def __init__(self, p: float = 0.5, seed: int = 0) -> None:
+        self.p, self.parts = p, {"rng": np.random.default_rng(seed)}
+
+    def __call__(self, x: Any) -> Any:
+        return np.where(self.parts["rng"].random(x.shape) >= self.p, x / (1 - self.p), 0.0)
+
+
+class Built(Kept):
+    """A layer that is given its generator."""
+
+    def __init__(self, p: float, rng: Generator) -> None:
+        super().__init__(p)
+        self.parts = {"rng": rng}
+
+
 REFUSED: dict[str, tuple[Any, str]] = {
     "another source": (
-        lambda x: x + OWN.random(x.shape),
+        lambda x: x + np.random.default_rng().random(x.shape),
         "returned other draws when called again with the same seed",
     ),
     "a seed of its own": (
@@ -530,6 +550,13 @@ def test_what_looks_like_a_fault_and_is_none_passes() -> None:
     drawn(
         numpy_code(REFUSED["another source"][0], ("x",)), 5, np.zeros((3, 5)), calls=3, single=True
     )
+    for kept in (Kept, Built):
+        found = drawn(numpy_code(kept), 400, np.ones((3, 400)), 0.25)["train"]
+        assert abs(found.mean() - 1) < 0.1
+    for own in (Kept(), lambda x: x + OWN.random(x.shape)):
+        one, again, other = (drawn(numpy_code(own, ("x",)), 40, X, seed=at) for at in (1, 1, 2))
+        assert np.array_equal(one["train"], again["train"])
+        assert not np.array_equal(one["train"], other["train"])
     code = numpy_code(truncated, ("x",))
     for seed in range(20):
         drawn(code, 40, np.random.default_rng(seed).normal(size=(3, 40)), seed=seed)

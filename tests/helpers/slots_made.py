@@ -105,7 +105,7 @@ def drawn(code: Bound, draws: int, *inputs: Any, seed: int = 1, **more: Any) -> 
 
 def numpy_code(function: Any, takes: tuple[str, ...] = ("x", "p"), **more: Any) -> Any:
     """A function of numpy bound to a slot."""
-    return bound(NumpyAdapter(False), function, takes, **more)
+    return bound(NumpyAdapter(), function, takes, **more)
 
 
 def ours(x: Any, p: float, rng: Generator) -> Any:

@@ -162,8 +162,6 @@ SOUND: tuple[Row, ...] = (
     ("jax", "samplers/normal.mean", "float32", {}),
     ("numpy", "samplers/normal.mean", "float32", {}),
     ("numpy", "samplers/normal.fourth-moment", "float32", {}),
-    ("numpy", "initialisers/orthogonal.mean", "float64", {"n": "2"}),
-    ("numpy", "noise-layers/alpha-dropout-scale", "float32", {}),
 )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from faulty_code import FAULTS, OtherMask, seeded_anew, without_scale
+from reference_code import reference
 from reported_faulty_code import REPORTED
 from seldom_faulty_code import SELDOM, BackwardMask, of_twelve_bit_places
 from slots_made import OfFunctions
@@ -20,7 +21,6 @@ from slots_made import OfFunctions
 from dropcheck.claims.reader import read_registries, read_text
 from dropcheck.claims.select import select
 from dropcheck.code.columns import with_columns
-from dropcheck.code.slots import implementations_of
 from dropcheck.packs.pack_files import pack_file
 from dropcheck.reasons import Reason
 from dropcheck.results import CaseResult, Verdict
@@ -41,9 +41,7 @@ def judged(
     values = values or {}
     formats = (values.get("dtype", *FLOAT32),)
     implementation = (
-        implementations_of(["numpy"], Path())[0]
-        if functions is None
-        else OfFunctions(functions, dtypes=formats)
+        reference(formats) if functions is None else OfFunctions(functions, dtypes=formats)
     )
     registry = with_columns(read_registries([f"pack:{pack}"]), [implementation], formats)
     cases = select(registry, [f"{name}@numpy"], (), values)
@@ -71,6 +69,14 @@ SOUND: tuple[tuple[str, dict[str, str]], ...] = (
     ("samplers/permutation-orders", {}), ("initialisers/truncated-shape.distinct", {}),
     ("initialisers/truncated-shape.sums", {}), ("samplers/geometric.mean", {"p": "1e-6"}),
     ("samplers/permutation-many.first", {}), ("samplers/permutation-many.fixed", {}),
+    ("initialisers/orthogonal.mean", {"n": "2"}), ("dropout/block-mean", {"block": "3"}),
+    ("dropout/block-share", {"block": "3"}), ("dropout/block-whole", {}),
+    ("dropout/block-evaluation", {}), ("attention/causal-first", {}),
+    ("attention/causal-weights", {}), ("attention/causal-future", {}),
+    ("attention/causal-values", {}), ("normalisation/linear-values", {}),
+    ("normalisation/linear-bias", {}), ("normalisation/linear-gradient", {}),
+    ("noise-layers/gumbel-softmax-sum", {}), ("noise-layers/gumbel-softmax-index", {}),
+    ("noise-layers/gumbel-softmax-law", {}),
 )  # fmt: skip
 
 
@@ -102,7 +108,7 @@ def test_masks_that_repeat_beyond_many_elements_are_refuted(sound: bool) -> None
     text = Path(pack_file("dropout")).read_text().replace("98_304", "6144").replace("96", "6")
     few = {} if sound else {"dropout": of_twelve_bit_places}
     ours = OfFunctions(few, dtypes=FLOAT32)
-    own = ours if few else implementations_of(["numpy"], Path())[0]
+    own = ours if few else reference()
     registry = with_columns(read_text(text, "pack:dropout"), [own], FLOAT32)
     [case] = verify_cases(select(registry, ["many-elements@numpy"], (), {}), Settings(), registry)
     assert case.verdict is (Verdict.VERIFIED if sound else Verdict.REFUTED)

@@ -7,11 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from reference_code import reference
 
 from dropcheck.claims.reader import read_registries
 from dropcheck.claims.registry import Registry
 from dropcheck.claims.select import select
 from dropcheck.cli import main
+from dropcheck.code.adapters.adapter import FORMATS_OF_NUMPY
 from dropcheck.code.columns import with_columns
 from dropcheck.code.slots import implementations_of
 from dropcheck.errors import DropcheckError
@@ -51,7 +53,7 @@ def test_a_parameter_is_set_in_the_column_of_the_mathematics() -> None:
 
 def test_a_claim_of_one_number_format_is_not_made_of_a_coarser_one() -> None:
     """Which formats are looked at is said on the command line, and not what is claimed of them."""
-    implementations = implementations_of(["numpy"], CODE)
+    implementations = [reference(FORMATS_OF_NUMPY)]
     formats = ("float64", "float32", "bfloat16")
     claims = with_columns(pack("normalisation"), implementations, formats).claims
     assert claims["layer-norm.mean@numpy"].parameters["dtype"] == ("float64", "float32")
@@ -126,13 +128,13 @@ def test_a_format_whose_library_is_missing_is_left_out_unless_it_is_asked_for(
 ) -> None:
     numpy = implementations_of(["numpy"], CODE)
     monkeypatch.setitem(sys.modules, "ml_dtypes", None)
-    found = with_columns(pack("dropout"), numpy)
-    assert "bfloat16" not in found.claims["mean-kept@numpy"].parameters["dtype"]
+    found = with_columns(pack("samplers"), numpy)
+    assert "bfloat16" not in found.claims["uniform-end@numpy"].parameters["dtype"]
     assert [note.message for note in found.notes] == [
         "numpy is left out in bfloat16: 'ml_dtypes' is not installed"
     ]
-    asked = with_columns(pack("dropout"), numpy, ["bfloat16"])
-    assert asked.claims["mean-kept@numpy"].parameters["dtype"] == ("bfloat16",)
+    asked = with_columns(pack("samplers"), numpy, ["bfloat16"])
+    assert asked.claims["uniform-end@numpy"].parameters["dtype"] == ("bfloat16",)
     assert not asked.notes
 
 

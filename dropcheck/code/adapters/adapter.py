@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,23 +21,22 @@ import numpy as np
 from dropcheck.vocabulary.function import Array
 
 FrameworkFunction = Callable[..., Any]
+GRADIENT = "with_gradient"
+"""The method of code in numpy that gives its values and its gradient."""
 FORMATS = ("float32", "bfloat16", "float16", "float64")
 FORMATS_OF_NUMPY = ("float64", "float32", "bfloat16", "float16")
 """Number formats, the usual one first."""
 
 
 class Adapter(ABC):
-    """One framework, plain or compiled.
+    """One framework.
 
     It is made in the thread that calls the code, so that settings of this thread, such as
     `torch.autocast` or a context variable, hold in every call.
 
-    Args:
-        compiled: whether functions are compiled before they are called.
-
     Raises:
         ImportError: the framework is not installed.
-        ValueError: it cannot compile, or not compute on the CPU; the text says so.
+        ValueError: it does not compute on the CPU; the text says so.
     """
 
     dtypes: ClassVar[tuple[str, ...]] = FORMATS
@@ -45,11 +45,8 @@ class Adapter(ABC):
     """Names of parameters that take its source of random numbers, instead of a global one."""
     seeds: ClassVar[int] = 2**31
     """The number of seeds: they are 0 up to this number less 1."""
-
-    def __init__(self, compiled: bool) -> None:
-        self.compiled = compiled
-        self.one_shape = compiled
-        """Whether each new shape costs a compilation, so that all calls should have few shapes."""
+    one_shape: ClassVar[bool] = False
+    """Whether each new shape costs a compilation, so that all calls should have few shapes."""
 
     def begin(self, seed: int) -> None:
         """Seed every source of random numbers: here those of Python and of numpy."""
@@ -96,6 +93,8 @@ class Adapter(ABC):
     def layer(self, target: Any, fixed: Mapping[str, Any], dtype: str) -> Any:
         """The callable: an object of the class `target`, or `target` itself where it is no class.
 
+        A generator that it is built with is given to it, and seeded as others of its own are.
+
         Args:
             target: the code that was named.
             fixed: the arguments that do not vary, from which an object is built: by their names
@@ -105,10 +104,15 @@ class Adapter(ABC):
         if not inspect.isclass(target):
             return target
         try:
-            by_name = fixed.keys() <= inspect.signature(target.__init__).parameters.keys()
+            own = inspect.signature(target).parameters
         except (TypeError, ValueError):  # of a class that is not written in Python
-            by_name = False
-        return target(**fixed) if by_name else target(*fixed.values())
+            return target(*fixed.values())
+        sources = {name: self.source(name) for name in self.sources if name in own}
+        if "seed" in own and own["seed"].default is inspect.Parameter.empty:
+            sources["seed"] = 0
+        more = {name: value for name, value in sources.items() if name not in fixed}
+        by_name = fixed.keys() <= own.keys()
+        return target(**fixed, **more) if by_name else target(*fixed.values(), **more)
 
     def signature(self, target: Any) -> inspect.Signature:
         """The signature of a call to the target.
@@ -126,12 +130,6 @@ class Adapter(ABC):
         """The numbers that an object was built with under a name, such as the p of its dropouts."""
         number = getattr(target, name, None)
         return [float(number)] if isinstance(number, int | float) else []
-
-    def called(
-        self, function: FrameworkFunction, arguments: Sequence[Any], named: Mapping[str, Any]
-    ) -> Any:
-        """The output of the function, which is compiled here if `compiled` is set."""
-        return function(*arguments, **named)
 
     def has_gradient(self, target: Any) -> bool:
         """Whether `with_gradient` works for this function, class or object."""
@@ -152,13 +150,13 @@ def numbers_of(output: Any) -> Array:
     """An output as an array of real numbers or truths.
 
     Raises:
-        TypeError: it is neither an array of numpy nor a number, or has other values. The text says
-            what it is.
+        TypeError: it is nothing that `np.asarray` takes, or has other values. The text says what it
+            is.
     """
-    if output is None:
-        raise TypeError("None")
-    if isinstance(output, tuple | dict | str):
-        raise TypeError(f"a {type(output).__name__}")
+    if output is None or isinstance(output, dict | str):
+        raise TypeError("None" if output is None else f"a {type(output).__name__}")
+    if isinstance(output, tuple) and any(hasattr(one, "shape") for one in output):
+        raise TypeError("a tuple of arrays")  # what belongs beside the draws, such as weights
     array = np.asarray(output)
     if array.dtype.kind == "V" and array.dtype.name.startswith(("bfloat", "float", "int", "uint")):
         return array.astype(np.float32)  # formats of ml_dtypes are subsets of float32
@@ -166,6 +164,64 @@ def numbers_of(output: Any) -> Array:
         known = array.dtype.kind != "O" or isinstance(output, np.ndarray)
         raise TypeError(f"an array of {array.dtype}" if known else kind_of(output))
     return array
+
+
+# ---- generators of the code's own ----------------------------------------------------------------
+
+
+MOST_LOOKED_AT = 2000  # objects, in which a generator is looked for
+
+
+def generators_of(target: Any) -> list[Callable[[int], object]]:
+    """What seeds each generator that code keeps: in an object, in a closure, in its module.
+
+    >>> class Layer:
+    ...     def __init__(self):
+    ...         self.rng = np.random.default_rng()
+    >>> layer = Layer()
+    >>> for seed in generators_of(layer):
+    ...     seed(3)
+    >>> layer.rng.random() == np.random.default_rng(3).random()
+    True
+    """
+    found: list[Callable[[int], object]] = []
+    seen: dict[int, Any] = {}
+    left = [target]
+    while left and len(seen) < MOST_LOOKED_AT:
+        one = left.pop()
+        if id(one) in seen or isinstance(one, type | ModuleType | np.ndarray):
+            continue
+        seen[id(one)] = one
+        seed = _seeding(one)
+        if seed is not None:
+            found.append(seed)
+        elif isinstance(one, FunctionType):
+            left += [
+                one.__globals__[name] for name in one.__code__.co_names if name in one.__globals__
+            ]
+            left += [cell.cell_contents for cell in one.__closure__ or () if cell != CellType()]
+        elif isinstance(one, MethodType):
+            left += [one.__func__, one.__self__]
+        elif isinstance(one, Mapping):
+            left += one.values()
+        elif isinstance(one, list | tuple):
+            left += one[:MOST_LOOKED_AT]
+        elif hasattr(one, "__dict__"):
+            left += [
+                vars(one),
+                *(getattr(type(one), name, None) for name in ("__call__", "forward")),
+            ]
+    return found
+
+
+def _seeding(one: Any) -> Callable[[int], object] | None:
+    """The function that seeds a generator; None for what is no generator."""
+    if isinstance(one, np.random.Generator):
+        bits = one.bit_generator
+        return lambda seed: setattr(bits, "state", type(bits)(seed).state)
+    if isinstance(one, np.random.RandomState | random.Random):
+        return one.seed
+    return one.manual_seed if hasattr(type(one), "manual_seed") else None  # of torch
 
 
 # ---- words of messages ---------------------------------------------------------------------------

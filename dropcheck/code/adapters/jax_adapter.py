@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
@@ -20,15 +20,13 @@ class JaxAdapter(Adapter):
     """
 
     sources = ("key", "rng")
+    one_shape = True  # each operation is compiled
 
-    def __init__(self, compiled: bool) -> None:
-        super().__init__(compiled)
-        self.one_shape = True  # each operation is compiled, also where the whole function is not
+    def __init__(self) -> None:
         try:
             self._cpu = jax.devices("cpu")[0]
         except RuntimeError as error:  # as JAX_PLATFORMS says
             raise ValueError(f"jax does not compute on the CPU: {str(error)[:200]}") from error
-        self._compiled: dict[object, Callable[..., Any]] = {}
 
     def begin(self, seed: int) -> None:
         """Make a key of this seed, and number the calls from there."""
@@ -59,33 +57,13 @@ class JaxAdapter(Adapter):
             raise TypeError("a key")
         return numbers_of(np.asarray(output))
 
-    def called(
-        self, function: FrameworkFunction, arguments: Sequence[Any], named: Mapping[str, Any]
-    ) -> Any:
-        """The function, by jax.jit where asked for; other arguments than arrays are compiled in."""
-        if not self.compiled:
-            return function(*arguments, **named)
-        values: dict[Any, Any] = {**dict(enumerate(arguments)), **named}
-        traced = {str(at): one for at, one in values.items() if isinstance(one, jax.Array)}
-        other = tuple((at, repr(one)) for at, one in values.items() if str(at) not in traced)
-        key = (id(function), other, tuple(traced))
-        if key not in self._compiled:
-
-            def whole(traced: Mapping[str, Any]) -> Any:
-                inside = {at: traced.get(str(at), one) for at, one in values.items()}
-                first = [inside.pop(at) for at in range(len(arguments))]
-                return function(*first, **inside)
-
-            self._compiled[key] = jax.jit(whole)
-        return self._compiled[key](traced)
-
     def with_gradient(
         self, function: FrameworkFunction, arguments: Sequence[Any], named: Mapping[str, Any]
     ) -> tuple[Any, Any]:
         """By jax.value_and_grad, in one call."""
 
         def summed(x: Any) -> tuple[Any, Any]:
-            output = self.called(function, [x, *arguments[1:]], named)
+            output = function(x, *arguments[1:], **named)
             return output.astype(jnp.float32).sum(), output
 
         (_, output), gradient = jax.value_and_grad(summed, has_aux=True)(arguments[0])

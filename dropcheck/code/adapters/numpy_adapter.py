@@ -9,6 +9,7 @@ import numpy as np
 
 from dropcheck.code.adapters.adapter import (
     FORMATS_OF_NUMPY,
+    GRADIENT,
     Adapter,
     FrameworkFunction,
     numbers_of,
@@ -25,11 +26,6 @@ class NumpyAdapter(Adapter):
     dtypes = FORMATS_OF_NUMPY
     sources = ("generator", "rng")
     seeds = 2**63
-
-    def __init__(self, compiled: bool) -> None:
-        if compiled:
-            raise ValueError("numpy compiles nothing")
-        super().__init__(compiled)
 
     def begin(self, seed: int) -> None:
         """Seed the global sources, and make a Generator of this seed."""
@@ -61,13 +57,13 @@ class NumpyAdapter(Adapter):
 
     def has_gradient(self, target: Any) -> bool:
         """Whether the code has a method `with_gradient`, as numpy itself has no gradients."""
-        return hasattr(target, "with_gradient")
+        return hasattr(target, GRADIENT)
 
     def with_gradient(
         self, function: FrameworkFunction, arguments: Sequence[Any], named: Mapping[str, Any]
     ) -> tuple[Any, Any]:
         """By a method `with_gradient` of the code, which gives both."""
-        own = getattr(function, "with_gradient", None)
+        own = getattr(function, GRADIENT, None)
         if own is None:
             raise ValueError("numpy has no gradients: give the layer a method 'with_gradient'")
         output, gradient = own(*arguments, **named)

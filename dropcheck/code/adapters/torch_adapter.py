@@ -12,8 +12,6 @@ import torch
 from dropcheck.code.adapters.adapter import Adapter, FrameworkFunction, numbers_of
 from dropcheck.vocabulary.function import Array
 
-# torch.compile gives up after 8 compilations of one function (`recompile_limit`).
-MOST_COMPILED = 6
 _BY_PLACE = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _BY_NAME = inspect.Parameter.KEYWORD_ONLY
 _OF_NUMPY = (torch.float32, torch.float64, torch.bool)
@@ -25,10 +23,8 @@ class TorchAdapter(Adapter):
     sources = ("generator",)
     seeds = 2**63
 
-    def __init__(self, compiled: bool) -> None:
-        super().__init__(compiled)
+    def __init__(self) -> None:
         self._generator = torch.Generator("cpu")
-        self._compiled: dict[object, FrameworkFunction] = {}
 
     def begin(self, seed: int) -> None:
         """Seed torch on the CPU, and the Generator."""
@@ -113,32 +109,13 @@ class TorchAdapter(Adapter):
         parts = target.modules() if _is_module(target) else [target]
         return [number for part in parts for number in super(TorchAdapter, self).has_of(part, name)]
 
-    def called(
-        self, function: FrameworkFunction, arguments: Sequence[Any], named: Mapping[str, Any]
-    ) -> Any:
-        """The function, by torch.compile where asked for.
-
-        Arguments that are not tensors are compiled in: another value costs a compilation. After a
-        few of them the compiler would give up, and call the plain function without saying so.
-        """
-        if not self.compiled:
-            return function(*arguments, **named)
-        values = (function, *arguments, *named.values())
-        signature = (*map(_of_compilation, values), torch.is_grad_enabled())
-        if signature not in self._compiled:
-            if len(self._compiled) >= MOST_COMPILED:
-                torch.compiler.reset()
-                self._compiled.clear()
-            self._compiled[signature] = torch.compile(function, dynamic=False)
-        return self._compiled[signature](*arguments, **named)
-
     def with_gradient(
         self, function: FrameworkFunction, arguments: Sequence[Any], named: Mapping[str, Any]
     ) -> tuple[Any, Any]:
         """By torch.autograd, in one call."""
         with torch.enable_grad():
             x = arguments[0].detach().requires_grad_(True)
-            output = self.called(function, [x, *arguments[1:]], named)
+            output = function(x, *arguments[1:], **named)
             if not isinstance(output, torch.Tensor) or not output.requires_grad:
                 raise ValueError("what it returns does not depend on its first argument by torch")
             (gradient,) = torch.autograd.grad(output.sum(), x, allow_unused=True)
@@ -147,12 +124,3 @@ class TorchAdapter(Adapter):
 
 def _is_module(value: object) -> bool:
     return isinstance(value, torch.nn.Module)
-
-
-def _of_compilation(value: Any) -> object:
-    """The part of an argument that a compiled function depends on, such as a tensor's shape."""
-    if isinstance(value, torch.Tensor):
-        return tuple(value.shape), value.dtype, value.requires_grad
-    if _is_module(value):
-        return id(value), value.training
-    return id(value) if callable(value) else repr(value)

@@ -767,6 +767,12 @@ def define_call(context: Context, node: Call, size: Shape | None, names: tuple[s
     key = (name, size, *map(id, values))
     again = mode != TRAIN and key in context.slots.made
     if code is None or context.slots.within:
+        if mode == TRAIN and slot.shape is not None:
+            raise node.at.error(
+                f"the slot {name!r} says what shape its result has, and no more",
+                f"bind code to it: --with mine:{name}=MODULE:FUNCTION",
+                About.NO_CODE,
+            )
         if not again:
             context.slots.made[key] = _expanded(context, slot, values, node, size)
         return _part(context, slot, context.slots.made[key], mode, node)
@@ -783,7 +789,8 @@ def define_call(context: Context, node: Call, size: Shape | None, names: tuple[s
     call = CodeCall(slot=slot, code=code, asked=asked, tag=tag, mode=mode, draws=draws)
     shape = values[0].shape if mode == GRAD else given.shape
     value = of_code(context, call, values, shape, Name(node.at, node.name))
-    context.slots.models[id(call)] = like
+    if evaluated or slot.shape is None:
+        context.slots.models[id(call)] = like
     return value
 
 
@@ -831,11 +838,11 @@ def _expanded(
         problems = define_model(context, () if slot.model is None else parse_model(slot.model))
         if problems:
             raise DropcheckError(problems)
-        if size is not None and slot.law is not None:
-            law = parse_expression(slot.law)
-            shaped = law
-            if size:
-                shaped = Subscript(node.at, law, tuple(Number(node.at, float(n)) for n in size))
+        if slot.law is not None or slot.shape is not None:
+            lengths: Sequence[Node] = [Number(node.at, float(n)) for n in size or ()]
+            lengths = [*map(parse_expression, slot.shape)] if slot.shape is not None else lengths
+            law = parse_expression(slot.law or SourceText.plain(_STAND_IN))
+            shaped = Subscript(node.at, law, tuple(lengths)) if lengths else law
             drawn = context.draw_name(Name(node.at, slot.name))
             scope.define(Name(at, _GIVEN), draw(context, shaped, drawn))
     finally:
@@ -844,12 +851,13 @@ def _expanded(
 
 
 _GIVEN = "what it gives"  # no name of a model
+_STAND_IN = "normal(0, 1)"  # where only a shape is said: nothing else of it is used
 
 
 def _part(context: Context, slot: Slot, scope: Scope, mode: str, node: Call) -> Value:
     """The value, the evaluation or the gradient that a slot's model defines."""
     text = {TRAIN: slot.gives, EVAL: slot.evaluation, GRAD: slot.gradient}[mode]
-    if slot.law is not None:
+    if slot.law is not None or (mode == TRAIN and slot.shape is not None):
         drawn = scope.look_up(_GIVEN, node.at)
         assert isinstance(drawn, Value)
         return drawn
@@ -858,6 +866,7 @@ def _part(context: Context, slot: Slot, scope: Scope, mode: str, node: Call) -> 
         raise node.at.error(
             f"the slot {slot.name!r} does not say what {node.name}(…) is",
             f"add '{key}: …' to the slot, or run the claim of code: --with NAME",
+            About.NO_CODE,
         )
     outer, context.scope = context.scope, scope
     try:

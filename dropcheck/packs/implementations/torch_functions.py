@@ -79,6 +79,9 @@ FUNCTIONS: Mapping[str, Callable[..., Tensor]] = {
         v,
         dropout_p=p if training else 0.0,  # it does not know of modes
     ),
+    "causal_attention": lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True),
+    "gumbel_softmax": F.gumbel_softmax,
+    "linear": F.linear,
     "drop_path": _drop_path,
     "add_noise": lambda x, a: math.sqrt(a) * x + math.sqrt(1 - a) * torch.randn_like(x),
     "layer_norm": lambda x, training: F.layer_norm(x, x.shape[-1:]),
