@@ -577,8 +577,8 @@ class SlotKeys(Keys):
         "m ~ bernoulli(1 - p)[shape(x)]\ny = m * x / (1 - p)\n", holds="lines of text",
     )  # fmt: skip
     gives: Result = key(
-        "Its result: a name of its model, or an expression. A list is its shape alone, where no "
-        "mathematics is known: `[shape(x)]`.", "y",
+        "Its result: a name of its model, or an expression; or a list, its shape alone: "
+        "`[shape(x)]`.", "y",
         default=ABSENT, required="write 'gives: y', or 'law: normal(0, 1)' of a sampler",
     )  # fmt: skip
     law: Expression = key(

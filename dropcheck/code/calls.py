@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -170,20 +169,19 @@ def alarmed() -> Iterator[None]:
         and signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
         and signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
     )
-    if not free:  # as within another such context
-        yield
-        return
-    signal.signal(signal.SIGALRM, _ring)
-    signal.setitimer(signal.ITIMER_REAL, RINGS, RINGS)
+    if free:  # not within another such context
+        signal.signal(signal.SIGALRM, lambda *_: _end_late_call(_under_way.end))
+        signal.setitimer(signal.ITIMER_REAL, RINGS, RINGS)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        if free:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
 
-def _ring(_: int, __: FrameType | None) -> None:
-    if time.monotonic() > _under_way.end:
+def _end_late_call(end: float) -> None:
+    if time.monotonic() > end:
         raise CallTookTooLongError
 
 
@@ -200,8 +198,7 @@ def timed(seconds: float) -> Iterator[None]:
         yield
     finally:
         _under_way.end = before
-    if time.monotonic() > end:
-        raise CallTookTooLongError
+    _end_late_call(end)
 
 
 # ---- plans ---------------------------------------------------------------------------------------
@@ -626,7 +623,7 @@ class Bound:
         what = f"an array of shape {list(shape)}" if shape else "one number"
         if plan.size is not None:
             wanted = plan.size if plan.single else (size, *plan.size)
-            if shape != wanted:
+            if shape[: len(wanted)] != wanted:  # vectors have axes of their own behind it
                 raise self._fault(
                     f"{returned}{what}, and {list(wanted)} was asked for",
                     "its last argument, `size`, is the shape of what it returns",

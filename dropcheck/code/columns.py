@@ -67,17 +67,16 @@ def with_columns(
             hint = suggestion(name, known) or listed
             problems.append(Problem(f"{one.name}: there is no slot {name!r}", hint=hint))
         bound: dict[int, Column] = {}
-        no_gradient: set[str] = set()
-        columns = 0
+        columns, no_gradient = 0, False
         for claim in with_slots:
             if id(claim.slots) not in bound:
                 code = one.bind(claim.slots, late=late)
                 bound[id(claim.slots)] = Column(one.name, code, one.rebuilder(claim.slots))
             column = bound[id(claim.slots)]
             called = [call for call in calls[claim.id] if call[0] in column.code]
-            without = {
-                name for name, mode in called if mode == GRAD and not column.code[name].has_gradient
-            }
+            without = any(
+                mode == GRAD and not column.code[name].has_gradient for name, mode in called
+            )
             no_gradient |= without
             chosen = _formats(claim, one, formats)
             for name in [] if formats else sorted({*chosen} & {*one.lacking}):
@@ -85,23 +84,18 @@ def with_columns(
                 needs = one.lacking[name]
                 message = f"{one.name} is left out in {name}: {needs!r} is not installed"
                 notes[Problem(message, hint=f"pip install {needs}")] = None
-            if (
-                not (called and chosen)
-                or without
-                or _unanswered(claim, calls[claim.id], column.code)
-            ):
-                continue
-            own = _in_column(claim, column, chosen, _resolution(claim, called, graphs))
-            claims[own.id] = own
-            columns += 1
-            if _unanswered(claim, calls[claim.id], ()):
-                claims.pop(claim.id, None)
+            unanswered = _unanswered(claim, calls[claim.id], column.code)
+            if called and chosen and not (without or unanswered):
+                own = _in_column(claim, column, chosen, _resolution(claim, called, graphs))
+                claims[own.id] = own
+                columns += 1
+                if _unanswered(claim, calls[claim.id], ()):
+                    claims.pop(claim.id, None)
         if not columns and not unknown:
             message = f"the implementation {one.name!r} has code for no slot that a claim calls"
-            hint = listed
             if no_gradient:
                 message = f"the claims ask for gradients, and {one.name!r} gives none"
-                hint = f"bind {' and '.join(sorted(no_gradient))} to code of torch or jax"
+            hint = "bind code of torch or jax" if no_gradient else listed
             problems.append(Problem(message, hint=hint))
     if problems:
         raise DropcheckError(problems)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import pickle
 import pkgutil
 import re
 import sys
@@ -113,7 +114,7 @@ class Implementation:
 
     def rebuilder(self, slots: Mapping[str, Slot]) -> Callable[[], Column] | None:
         """A function that makes the column in another process."""
-        return partial(_column_anew, self, slots)
+        return partial(_column_anew, pickle.dumps((self, dict(slots))))
 
     def _imported(self, module: str) -> Any:
         """A module of dropcheck, which imports the framework."""
@@ -136,21 +137,15 @@ class _Late:
         return getattr(self._bound()[self._slot], name)
 
 
-_bound: list[tuple[Implementation, Mapping[str, Slot], Column]] = []  # columns of this worker
-
-
-def _column_anew(own: Implementation, slots: Mapping[str, Slot]) -> Column:
+@cache
+def _column_anew(pickled: bytes) -> Column:
     """The column of an implementation in a worker, bound once for all cases that it judges.
 
     Raises:
         DropcheckError: as `Implementation.bind`.
     """
-    for known, its_slots, column in _bound:
-        if known == own and its_slots == slots:
-            return column
-    column = Column(own.name, own.bind(slots))
-    _bound.append((own, slots, column))
-    return column
+    own, slots = pickle.loads(pickled)
+    return Column(own.name, own.bind(slots))
 
 
 # ---- what the command line names -----------------------------------------------------------------

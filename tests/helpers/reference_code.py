@@ -38,8 +38,8 @@ class Layer:
         self,
         x: Array,
         number: float,
-        training: bool,
-        generator: Generator,  # noqa: ARG002 - a layer has it
+        training: bool,  # noqa: ARG002 - a layer has it
+        generator: Generator,
     ) -> tuple[Array, Array]:
         """The output, and the gradient of its sum by x."""
         return self._drawn(x, number, generator)

@@ -12,10 +12,6 @@ import torch
 from dropcheck.code.adapters.adapter import Adapter, FrameworkFunction, numbers_of
 from dropcheck.vocabulary.function import Array
 
-_BY_PLACE = inspect.Parameter.POSITIONAL_OR_KEYWORD
-_BY_NAME = inspect.Parameter.KEYWORD_ONLY
-_OF_NUMPY = (torch.float32, torch.float64, torch.bool)
-
 
 class TorchAdapter(Adapter):
     """torch: a parameter `generator` gets a torch.Generator; all others use the global one."""
@@ -61,13 +57,6 @@ class TorchAdapter(Adapter):
         """The values; bfloat16 becomes float32, which holds all its numbers."""
         if not isinstance(output, torch.Tensor):
             return numbers_of(output)
-        if output.dtype in _OF_NUMPY and output.is_cpu and not output.requires_grad:
-            try:
-                plain: Array = output.numpy()
-            except (TypeError, RuntimeError):  # it is not strided, or a lazy negation
-                pass
-            else:
-                return plain
         tensor = output.detach().cpu()
         if tensor.is_complex() or tensor.is_quantized or tensor.layout != torch.strided:
             raise TypeError(f"a tensor of {tensor.dtype}, {tensor.layout}")
@@ -87,16 +76,13 @@ class TorchAdapter(Adapter):
         schema = getattr(called, "schema", None)
         if not isinstance(schema, torch.FunctionSchema):
             return inspect.signature(called)
-        parameters = [
-            inspect.Parameter(
-                one.name,
-                _BY_NAME if one.kwarg_only else _BY_PLACE,
-                default=one.default_value if one.has_default_value() else inspect.Parameter.empty,
-            )
-            for one in schema.arguments
-            if one.name != "self"
-        ]
-        return inspect.Signature(parameters)
+        own = inspect.Parameter
+        kinds = own.POSITIONAL_OR_KEYWORD, own.KEYWORD_ONLY
+        return inspect.Signature([
+            own(one.name, kinds[one.kwarg_only],
+                default=one.default_value if one.has_default_value() else own.empty)
+            for one in schema.arguments if one.name != "self"
+        ])  # fmt: skip
 
     def evaluating(self, target: Any, evaluate: bool) -> bool:
         """`train()` and `eval()` of a module."""
