@@ -30,7 +30,7 @@ class KnownCode(Implementation):
         """The number formats that are tried."""
         return FORMATS
 
-    def bind(self, slots: Mapping[str, Slot], *, late: bool = False) -> Mapping[str, Code]:  # noqa: ARG002 - likewise
+    def bind(self, slots: Mapping[str, Slot]) -> Mapping[str, Code]:
         """Its code by slot."""
         return {name: _Bound(function) for name, function in self.own.items() if name in slots}
 

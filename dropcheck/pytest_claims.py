@@ -173,8 +173,8 @@ class ClaimsFile(pytest.File):
         from dropcheck.code.columns import with_columns
         from dropcheck.code.slots import implementations_of
 
-        made = implementations_of(given, self.plugin.root)
-        return with_columns(registry, made, graphs=self.graphs, late=True)
+        made = implementations_of(given, self.plugin.root, late=True)
+        return with_columns(registry, made, graphs=self.graphs)
 
     def repeat(self, case: Case) -> str:
         """The command that repeats a case."""

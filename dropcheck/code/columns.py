@@ -33,8 +33,6 @@ def with_columns(
     implementations: Sequence[Implementation],
     formats: Sequence[str] = (),
     graphs: CaseGraphs | None = None,
-    *,
-    late: bool = False,
 ) -> Registry:
     """The registry with a column for each implementation: copies of its claims with code bound.
 
@@ -48,7 +46,6 @@ def with_columns(
         implementations: the code under test.
         formats: the number formats to test; by default those of each claim.
         graphs: keeps what is parsed here.
-        late: whether code that a run names is imported when a case first asks for it.
 
     Raises:
         DropcheckError: an implementation has code for no slot that a claim calls.
@@ -70,7 +67,7 @@ def with_columns(
         columns, no_gradient = 0, False
         for claim in with_slots:
             if id(claim.slots) not in bound:
-                code = one.bind(claim.slots, late=late)
+                code = one.bind(claim.slots)
                 bound[id(claim.slots)] = Column(one.name, code, one.rebuilder(claim.slots))
             column = bound[id(claim.slots)]
             called = [call for call in calls[claim.id] if call[0] in column.code]

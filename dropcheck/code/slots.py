@@ -12,7 +12,7 @@ import pkgutil
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
@@ -47,12 +47,14 @@ SHIPPED = "dropcheck.packs.implementations"
 class Implementation:
     """Code for slots, under the name of its column: a framework's own, or what the run names.
 
-    By slot, `given` are the targets of the command line, as `module:function`.
+    By slot, `given` are the targets of the command line, as `module:function`. They are imported
+    when they are bound; if `late`, when a case first asks them for anything.
     """
 
     name: str
     given: Mapping[str, str] = field(default_factory=dict)
     folder: Path = Path()  # where modules of the command line are looked for
+    late: bool = False
 
     @property
     def framework(self) -> str:
@@ -86,18 +88,14 @@ class Implementation:
         own: Mapping[str, Any] = self._imported(f"{SHIPPED}.{self.framework}_functions").FUNCTIONS
         return {name: (f"{self.framework}'s {name}", own[name]) for name in of_packs if name in own}
 
-    def bind(self, slots: Mapping[str, Slot], *, late: bool = False) -> Mapping[str, Code]:
+    def bind(self, slots: Mapping[str, Slot]) -> Mapping[str, Code]:
         """Its code by slot, ready to be called; slots for which it has none are left out.
-
-        Args:
-            slots: the slots of a file.
-            late: whether code that a run names is imported when it is first asked for anything.
 
         Raises:
             DropcheckError: its framework is not installed, or code that it names is not there.
         """
-        if late and self.given:
-            bound = cache(lambda: self.bind(slots))
+        if self.late and self.given:
+            bound = cache(lambda: replace(self, late=False).bind(slots))
             return {name: _Late(bound, name) for name in slots if name in self.given}
         functions = self.functions(slots)
         if not functions:
@@ -158,7 +156,9 @@ _MINE = "mine"  # the name of an implementation in hints
 _EXAMPLES = "write --with torch, or --with torch:dropout=torch.nn.functional:dropout"
 
 
-def implementations_of(given: Sequence[str], folder: Path) -> tuple[Implementation, ...]:
+def implementations_of(
+    given: Sequence[str], folder: Path, *, late: bool = False
+) -> tuple[Implementation, ...]:
     """The implementations that are asked for, in order.
 
     Nothing of them is imported.
@@ -166,6 +166,7 @@ def implementations_of(given: Sequence[str], folder: Path) -> tuple[Implementati
     Args:
         given: texts as on the command line; several with one name are one implementation.
         folder: modules are looked for there.
+        late: whether code is imported when a case first asks for it.
 
     Raises:
         DropcheckError: a text cannot be read, or an implementation is not known; with all problems.
@@ -187,7 +188,7 @@ def implementations_of(given: Sequence[str], folder: Path) -> tuple[Implementati
             problems.append(Problem(f"no implementation {name!r} is known", hint=hint))
     if problems:
         raise DropcheckError(problems)
-    return tuple(Implementation(name, targets, folder) for name, targets in asked.items())
+    return tuple(Implementation(name, own, folder, late) for name, own in asked.items())
 
 
 def needed(given: Sequence[str], claim: Claim) -> list[str]:

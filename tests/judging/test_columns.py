@@ -393,9 +393,14 @@ def test_what_is_no_number_is_not_dropped_where_masks_are_compared() -> None:
 
 
 def test_code_is_looked_at_sharply_unless_its_claim_says_how() -> None:
-    plain = registry_of(Own("own", dropout=dropout()))
-    assert plain.claims["dropout.mean@own"].resolution == 0.001
-    assert plain.claims["masks@own"].resolution == 0.01  # of laws the usual one
+    own = [Own("own", dropout=dropout())]
+    plain = with_columns(read_text(FILE % "title: D"), own).claims
+    assert plain["dropout.mean@own"].resolution == 0.01  # a call counts as one draw: the usual one
+    apart = "title: D\n    elements: independent"
+    assert with_columns(read_text(FILE % apart), own).claims["dropout.mean@own"].resolution == 0.005
+    assert plain["masks@own"].resolution == 0.01  # of laws the usual one
+    packs = with_columns(read_registries(["pack:dropout"]), own).claims
+    assert packs["gradient@own"].resolution == 0.001
     text = FILE.replace("title: Dropout", "title: Dropout\n    resolution: 0.01") % "title: D"
     written = with_columns(read_text(text), [Own("own", dropout=dropout())])
     assert written.claims["dropout.mean@own"].resolution == 0.01
