@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import pickle
 import pkgutil
 import re
 import sys
@@ -112,7 +111,7 @@ class Implementation:
 
     def rebuilder(self, slots: Mapping[str, Slot]) -> Callable[[], Column] | None:
         """A function that makes the column in another process."""
-        return partial(_column_anew, pickle.dumps((self, dict(slots))))
+        return partial(_column_anew, self, slots)
 
     def _imported(self, module: str) -> Any:
         """A module of dropcheck, which imports the framework."""
@@ -135,15 +134,19 @@ class _Late:
         return getattr(self._bound()[self._slot], name)
 
 
-@cache
-def _column_anew(pickled: bytes) -> Column:
+_bound: dict[str, Column] = {}  # columns of this worker
+
+
+def _column_anew(own: Implementation, slots: Mapping[str, Slot]) -> Column:
     """The column of an implementation in a worker, bound once for all cases that it judges.
 
     Raises:
         DropcheckError: as `Implementation.bind`.
     """
-    own, slots = pickle.loads(pickled)
-    return Column(own.name, own.bind(slots))
+    key = repr((own, slots))
+    if key not in _bound:
+        _bound[key] = Column(own.name, own.bind(slots))
+    return _bound[key]
 
 
 # ---- what the command line names -----------------------------------------------------------------

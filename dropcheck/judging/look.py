@@ -105,7 +105,9 @@ def scales_of(
     functional, reading = compiled.functional, run.reading
     sizes: list[float] = []
     if compiled.scaled:
-        sizes = functional.sizes(means, centres, compiled.unbounded)
+        # of code the draws say all there is, and the watchers of the limit theorem look at them
+        unbounded = () if compiled.program.tests_code else compiled.unbounded
+        sizes = functional.sizes(means, centres, unbounded)
     operands = functional.at_averages(means, centres)[0] if reading.against_estimates else []
 
     def scale(part: Reading) -> float:

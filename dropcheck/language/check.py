@@ -41,6 +41,7 @@ class Checked:
     problems: tuple[Problem, ...] = ()
     notes: tuple[Problem, ...] = ()
     unfit: frozenset[str] = frozenset()
+    alone: tuple[Problem, ...] = ()  # of claims of code alone, where none is bound
 
 
 def check_registry(registry: Registry, graphs: CaseGraphs | None = None) -> Checked:
@@ -80,6 +81,7 @@ def check_cases(
         problems=at_most(dict.fromkeys(problem for part in parts for problem in part.problems)),
         notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
         unfit=frozenset().union(*(part.unfit for part in parts)),
+        alone=tuple(problem for part in parts for problem in part.alone),
     )
 
 
@@ -122,11 +124,15 @@ def choose(
         )
     whole = not overrides and len({case.claim.id for case in cases}) == len(registry.claims)
     of_file = [note for note in registry.notes if whole or note.location is None]
+    # some are unfit for a number format, or of code alone
+    cases = tuple(case for case in cases if case.key not in checked.unfit)
+    if not cases:
+        raise DropcheckError(checked.alone or in_file_order((*checked.notes, *of_file)))
     beside = dict.fromkeys(note for case in cases for note in _wrong_beside(case, graphs))
     notes = in_file_order((*checked.notes, *of_file, *beside))
-    cases = tuple(case for case in cases if case.key not in checked.unfit)  # by number format
-    if not cases:
-        raise DropcheckError(notes)
+    if checked.alone:
+        message = "claims of code alone are left out: no code is bound to their slots"
+        notes = (*notes, Problem(message, hint="name it: --with mine:SLOT=MODULE:FUNCTION"))
     return Chosen(registry=registry, cases=cases, notes=notes, graphs=graphs)
 
 
@@ -175,6 +181,7 @@ def _check_claim(claim: Claim, cases: Sequence[Case], graphs: CaseGraphs) -> Che
     cases_by_problem: dict[Problem, list[Case]] = {}
     notes: dict[Problem, None] = {}
     unfit: set[str] = set()
+    alone: dict[Problem, None] = {}
     for case in cases:
         try:
             lowered = graphs.lowered(case)
@@ -187,9 +194,12 @@ def _check_claim(claim: Claim, cases: Sequence[Case], graphs: CaseGraphs) -> Che
                 message = f"{problem.message} breaks it in {case.dtype}: it is left out"
                 notes[dataclasses.replace(problem, message=message)] = None
         except DropcheckError as error:
+            if all(problem.about is About.NO_CODE for problem in error.problems):
+                unfit.add(case.key)
+                alone.update(dict.fromkeys(error.problems))
+                continue
             for problem in error.problems:
-                if problem.about is not About.NO_CODE:  # a run says it
-                    cases_by_problem.setdefault(problem, []).append(case)
+                cases_by_problem.setdefault(problem, []).append(case)
             if len(cases_by_problem) >= MOST_PROBLEMS:
                 break
         else:
@@ -200,6 +210,7 @@ def _check_claim(claim: Claim, cases: Sequence[Case], graphs: CaseGraphs) -> Che
         ),
         notes=tuple(notes),
         unfit=frozenset(unfit),
+        alone=tuple(alone),
     )
 
 

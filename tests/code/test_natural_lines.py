@@ -172,7 +172,6 @@ class Layer:
         return dropped(mask)(x, self.p, training, self.rng).tolist()
 
 
-ends = {"side": "right"}
 MISTAKES: tuple[tuple[str, str, Code], ...] = (
     ("drop.mean", "drop", dropped(mask, lambda p: 1)),
     ("drop.mean", "drop", dropped(mask, lambda p: 1 - p)),
@@ -219,7 +218,7 @@ SOUND: tuple[tuple[str, Code], ...] = (
     ("bell", polar),
     ("wait", lambda scale, size, rng: -scale * np.log1p(-rng.random(size))),
     ("count", lambda rate, size, rng: rng.binomial(2**40, rate / 2**40, size)),
-    ("pick", lambda w, size, rng: np.searchsorted(np.cumsum(w)[:-1], rng.random(size), **ends)),
+    ("pick", lambda w, size, rng: np.searchsorted(np.cumsum(w)[:-1], rng.random(size))),
 )  # fmt: skip
 
 
