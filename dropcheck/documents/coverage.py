@@ -1,9 +1,9 @@
 """The figures and formulas of a document that no mark is about.
 
-A figure is a number with a decimal point, a percent sign, a power of ten or a thousands separator;
-a formula counts if it has a relation. Numbers that only look like figures (of sections, versions,
-dates, addresses) are left out, and so are whole numbers, most of which count or name something. A
-mark may still be about any of these.
+A figure is a number with a decimal point, a percent sign, a power of ten or a thousands separator,
+or a fraction below 1; a formula counts if it has a relation. Numbers that only look like figures
+(of sections, versions, dates, addresses) are left out, and so are whole numbers, most of which
+count or name something. A mark may still be about any of these.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 
 from dropcheck.claims.registry import Claim
-from dropcheck.documents.marks import FIGURE, HIDDEN, FormulaSpan, Page, Prose, Spoken, formulas_in
+from dropcheck.documents.figures import FIGURE, FRACTION, NUMBERED
+from dropcheck.documents.marks import HIDDEN, FormulaSpan, Page, Prose, Spoken, formulas_in
 from dropcheck.results.coverage import Coverage, Printed, Unclaimed
 
 WORDS_AROUND = 40  # characters of context on either side
@@ -24,7 +25,8 @@ _SIGNS = "-\N{MINUS SIGN}"
 # the letters it is a name.
 _HYPHEN = "[-\N{HYPHEN}\N{NON-BREAKING HYPHEN}]"
 _TOKEN = re.compile(
-    rf"(?<![^\W_])(?<![#@\\])(?<![^\W_][_.,:/'’])(?<![^\W\d_]{_HYPHEN})(?<!\.{_HYPHEN}){_NUMBER.pattern}"
+    r"(?<![^\W_])(?<![#@\\])(?<![^\W_][_.,:/'’])"
+    rf"(?<![^\W\d_]{_HYPHEN})(?<!\.{_HYPHEN})(?:{FRACTION}(?![0-9])|{_NUMBER.pattern})"
     r"(?P<more>[.,:/][0-9][\w.:/-]*|\.[A-Za-z][\w.-]*|[_@]\w[\w.-]*"
     r"|[A-Za-z]+[0-9][\w.-]*|-?(?:rc|alpha|beta|dev|post)\b[\w.-]*)?"
 )
@@ -38,21 +40,11 @@ _ADDRESSES = tuple(
         ("@", r"[\w.+-]{1,64}@[\w.-]{1,255}"),
         ("10.", r"\b10\.\d{4,9}/[^\s<>]{1,500}"),
         ("{", r"\{(?:[#.][\w-]|[\w-]{1,40}=)[^{}\n]{0,500}\}"),
+        ("{{", r"\{\{[^{}\n]{0,500}\}\}"),
     )
 )
 """Each with a text that it must contain: most passages lack it, and need no search."""
-# Words before a number that only numbers something. In lower case, some of these are verbs or have
-# other meanings ("the figure 0.41", "it claims 0.5"): those count only with a capital.
-_NUMBERED = re.compile(
-    r"(?:§{1,2}"
-    r"|\b(?:[Ss]ections?|[Ss]ecs?\.|[Cc]hapters?|[Cc]h(?:ap)?s?\.|[Aa]ppendi(?:x|ces)|[Aa]pp\."
-    r"|[Tt]ables?|[Tt]abs?\.|[Ff]igs?\.|[Ee]quations?|[Ee]q(?:n)?s?\.|[Tt]heorems?|[Tt]hms?\."
-    r"|[Ll]emmas?|[Cc]orollar(?:y|ies)|[Pp]ropositions?|[Pp]rops?\.|[Dd]efinitions?|[Dd]efs?\."
-    r"|[Aa]lgorithms?|[Aa]lgs?\.|[Vv]ersions?|[Vv]ers?\.|[Rr]eleases?|[Vv]\.?|[Pp]ages?|[Pp]p?\."
-    r"|Figures?|Remarks?|Examples?|Exercises?|Problems?|Assumptions?|Conjectures?|Claims?|Parts?"
-    r"|Volumes?|Vols?\.|Nos?\.|Steps?|Listings?|Notes?|Rules?|Python|RFC|ISO|CC(?: BY(?:-\w+)*)?))"
-    r"[\s~\N{NO-BREAK SPACE}(\[*_]*(?:[<>=≥≤~^!]{1,2}\s?)?\Z"
-)
+_NUMBERED = re.compile(rf"{NUMBERED}[\s~\N{{NO-BREAK SPACE}}(\[*_]*(?:[<>=≥≤~^!]{{1,2}}\s?)?\Z")
 _LONGEST_WORD = 24
 # The text between two numbers of one list: "Sections 3.2, 3.3 and 4.1".
 _LISTED = re.compile(r"[\s~,;()\[\]*_]*(?:(?:and|or|to|through|&|[-–—])[\s~(\[*_]*)?\Z")
@@ -128,8 +120,8 @@ def _of_formula(text: str, formula: FormulaSpan) -> Iterator[_Item]:
         return
     inner = text[formula.inner_start : formula.inner_end]
     bare = inner.strip().lstrip(_SIGNS)
-    found = _NUMBER.fullmatch(bare)
-    if found is not None and _is_decimal(found):
+    found = _TOKEN.fullmatch(bare)
+    if found is not None and not found["more"] and _is_decimal(found):
         start = formula.inner_start + inner.find(bare)
         yield Printed.FIGURE, start, start + len(bare)
 
@@ -155,6 +147,8 @@ def _figures(text: str, first: int, end: int, *, heading: bool) -> Iterator[_Ite
 
 def _is_decimal(found: re.Match[str]) -> bool:
     """Whether a number is more than a whole number."""
+    if found["number"] is None:
+        return int(found["above"] or 0) < int(found["below"] or 1)
     plain = found["number"].isdigit()
     return not plain or any(found[name] for name in ("e", "power", "raised", "percent"))
 

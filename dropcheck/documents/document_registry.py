@@ -5,19 +5,27 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 
-from dropcheck.claims.claimsfile import FORMAT, ClaimKeys, FileKeys, registry_of
+from dropcheck.claims.claimsfile import FORMAT, ClaimKeys, registry_of
 from dropcheck.claims.registry import Claim, Registry, SourceText
 from dropcheck.claims.values import WORDS
 from dropcheck.claims.yaml_places import BROKEN, LineColumn, Node, Problems, compose_piece, decode
 from dropcheck.documents.coverage import coverage_of
-from dropcheck.documents.latex import LatexError, statements
+from dropcheck.documents.latex import EACH_STEP, LatexError, statements
 from dropcheck.documents.markdown import read_markdown
-from dropcheck.documents.marks import KeyBlock, Mark, Page, Piece, Spoken, spoken_of
+from dropcheck.documents.marks import (
+    BLOCK_KEYS,
+    KeyBlock,
+    Mark,
+    Page,
+    Piece,
+    Spoken,
+    spoken_of,
+)
 from dropcheck.documents.notebook import cells_of
 from dropcheck.documents.tex import read_tex
 from dropcheck.errors import (
@@ -30,7 +38,7 @@ from dropcheck.errors import (
     suggestion,
 )
 from dropcheck.language.check import check_registry
-from dropcheck.language.compile import axes_in, parse_claim
+from dropcheck.language.compile import known_names, parse_claim
 from dropcheck.results import Written
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.functions import FUNCTIONS
@@ -38,8 +46,6 @@ from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import OPERATORS
 
 _NOTEBOOK, _LATEX = ".ipynb", ".tex"  # documents with other suffixes are Markdown
-_FILE_KEYS = frozenset(FileKeys.model_fields) - {"dropcheck", "documents"}
-_BLOCK_KEYS = _FILE_KEYS | {"parameters", "notation"}
 _CLAIM_KEYS = frozenset(ClaimKeys.model_fields) - {"claim", "claims", "parameters"}
 _KEY = re.compile(r"\s*(?P<key>[^\W\d][\w-]*)\s*:(?!=)\s*")
 _SECOND_KEY = re.compile(r"[^\"'{\[|>][^\"'{\[]*,\s*[^\W\d][\w-]*\s*:\s")
@@ -121,9 +127,9 @@ class _Builder:
             return
         for key, entry in node.entries.items():
             at = entry.begin
-            if key not in _BLOCK_KEYS:
-                hint = suggestion(key, _BLOCK_KEYS)
-                hint = hint or "a block may hold " + ", ".join(sorted(_BLOCK_KEYS))
+            if key not in BLOCK_KEYS:
+                hint = suggestion(key, BLOCK_KEYS)
+                hint = hint or "a block may hold " + ", ".join(sorted(BLOCK_KEYS))
                 self.report.add(at, f"a block has no key {key!r}", hint)
             elif not isinstance(entry.value, dict):
                 self.report.add(at, f"{key!r} is a mapping of names to values")
@@ -182,6 +188,9 @@ class _Builder:
             if found["key"] in kept:
                 self.page.refuse(segment.start, f"{found['key']!r} is given twice")
             kept[found["key"]] = replace(node, key=self.page.place(segment.start))
+        if spoken.is_formula and "steps" in parameters and parameters["steps"].text == EACH_STEP:
+            spoken = replace(spoken, steps=EACH_STEP)
+            del parameters["steps"]
         self._state(mark, spoken, entries, parameters)
 
     def _state(
@@ -374,10 +383,10 @@ class _Builder:
         if not mark.spoken.is_formula:
             yield claim
             return
-        axes = axes_in(parse_claim(claim), claim.expand()[0].parameters)
+        names = known_names(parse_claim(claim), claim.expand()[0].parameters)
         try:
-            refuse_doubtful_number(formula.text, self.page.source.text, axes, mark.notation)
-            texts = statements(formula.text, axes, mark.notation)
+            refuse_doubtful_number(formula.text, self.page.source.text, names, mark.notation)
+            texts = statements(formula.text, names, mark.notation, mark.spoken.steps)
         except LatexError as error:
             at = self.page.location(formula.at[min(error.column, len(formula.at) - 1)])
             raise DropcheckError(Problem(error.message, at, error.hint)) from None
@@ -388,7 +397,7 @@ class _Builder:
 
 
 def refuse_doubtful_number(
-    formula: str, document: str, axes: Mapping[str, int], notation: Mapping[str, str]
+    formula: str, document: str, names: Collection[str], notation: Mapping[str, str]
 ) -> None:
     r"""Refuse a π that may be the number, or a quantity that the document calls so, such as π_i.
 
@@ -401,7 +410,7 @@ def refuse_doubtful_number(
     >>> refuse_doubtful_number(r"\sqrt{2\pi} = 2.5", r"weights $\pi_k$", {}, {})
     >>> refuse_doubtful_number(r"\operatorname{Var}(m) = \pi(1 - \pi)", "", {}, {})
     """
-    if "pi" in axes or r"\pi" in notation:
+    if "pi" in names or r"\pi" in notation:
         return
     for found in _PI.finditer(formula):
         own = _OWN_PI.search(document)

@@ -9,126 +9,35 @@ their inner product; two vectors side by side are refused. Whatever refuses rais
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cache
-from itertools import pairwise
-from operator import itemgetter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, chain, pairwise, product, takewhile
 
 from dropcheck.claims.registry import SourceText
+from dropcheck.documents.figures import FigureError, read_before
 from dropcheck.errors import DropcheckError
 from dropcheck.language import syntax
+from dropcheck.language.compile import Known
 from dropcheck.language.hints import name_hint, slip_of
 from dropcheck.language.parser import parse_expression
-from dropcheck.language.printing import unparse, unparse_statement
-from dropcheck.language.syntax import Binary, Call, Name, Negative, Node, Number, Position
+from dropcheck.language.printing import side_text, unparse, unparse_statement
+from dropcheck.language.syntax import ROUNDED, Binary, Call, Name, Negative, Node, Number, Position
+from dropcheck.vocabulary import latex_words as tex
 from dropcheck.vocabulary.constants import PROBABILITY
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.functions.reductions import PAIRWISE
-from dropcheck.vocabulary.latex_words import (
-    ACCENTS,
-    AFTER,
-    AND,
-    CALLED,
-    ENCLOSING,
-    GREEK,
-    GROUPED,
-    IDENTITY_NAME,
-    INDICATORS,
-    INFINITY,
-    INVERSE_NAME,
-    LETTERS,
-    LOGIC,
-    MEAN_NAME,
-    NAMES_OF_FUNCTIONS,
-    NOT,
-    OR,
-    OUTER_NAME,
-    PLACES_NAME,
-    RELATIONS,
-    SUM_NAME,
-    TOTALS,
-)
 from dropcheck.vocabulary.operators import OPERATORS, hint_for
 from dropcheck.vocabulary.shapes import ShapeError, ShapeRule, matmul
 
-_LAST = re.compile(r"(?:[\s.,;$]|\\[,;: ])+\Z")
-
-
-def statements(
-    formula: str, axes: Mapping[str, int], notation: Mapping[str, str] | None = None
-) -> tuple[str, ...]:
-    r"""The statements of a formula: one for each relation, or one for a range.
-
-    Args:
-        formula: LaTeX, with or without the dollars around it.
-        axes: the names of the model and its parameters, with their numbers of axes.
-        notation: pieces of LaTeX with the expressions that they stand for.
-
-    Raises:
-        LatexError: it is outside the subset, or there are several ways to read it.
-
-    >>> statements(r"\operatorname{Var}(q \cdot k) = d_k", {"q": 1, "k": 1, "d_k": 0})
-    ('Var(q @ k) == d_k',)
-    >>> statements(r"\mathbb{E}[x] = \mu = 1 - p", {"x": 0, "mu": 0, "p": 0})
-    ('E(x) == mu', 'mu == 1 - p')
-    """
-    reader = _FormulaReader(_LAST.sub("", formula), axes, notation or {})
-    try:
-        links = reader.links()
-        return tuple(unparse_statement(syntax.Statement(reader.here, *link)) for link in links)
-    except RecursionError:
-        raise LatexError(0, "this formula is too deep", "name a part of it in the model") from None
-
-
-# ---- tokens --------------------------------------------------------------------------------------
-
-
 LONGEST = 5_000  # characters of a formula
+DEEPEST = 60  # brackets in brackets
+LONGEST_WORD = 40  # letters side by side
+EACH_STEP = "each"
 IN_MARK = "write the statement in the mark"
 NOTATION = "name it in 'notation'"
 COMPLEMENT = r"write \lnot A for the event that A does not happen"
 _EACH = "write a formula with its mark for each"
 _RANGE = "write a range: a \\le x \\le b"
-_ROUND = "mark the figure with ~="
-_NO_STATEMENTS = (
-    (r"\approx \simeq \lesssim \gtrsim \ll \gg", "an approximation is no statement", _ROUND),
-    (r"\propto", "a proportion is no statement", "write the ratio: \\frac{x}{y} = c"),
-    (r"\sim", "laws are not read from LaTeX", f"{IN_MARK}: y ~ normal(0, 1)"),
-    (r"\stackrel \overset", "laws are not read from LaTeX", f"{IN_MARK}: x ~ y"),
-    (r"\pm", "a figure with an uncertainty is not a statement", _RANGE),
-    (r"\to \lim", "a limit is no statement", "claim a value at a large n"),
-    (r"\int", "integrals are not read", "write a mean: E(f(u)) of a uniform u"),
-    (r"\quad \qquad", "a formula may hold two statements here", _EACH),
-    (r"\dots \ldots \cdots", "what is left out cannot be read", "write a sum with its range"),
-    (r"\langle", "inner products in angle brackets are not read", "write a^\\top b"),
-    (r"\perp \bot \indep", "independence is not read from LaTeX", f"{IN_MARK}: independent(x, y)"),
-)
-REFUSED = {one: (said, hint) for names, said, hint in _NO_STATEMENTS for one in names.split()}
-"""Commands that make no statement, with a message and a hint."""
-# What to write for commands and signs that are not read.
-MEANT = {
-    r"\in": _RANGE,
-    r"\%": "write a percentage as a number: 0.05",
-    r"\begin": IN_MARK,
-    r"\equiv": "write =",
-    "=": "write one =",
-    r"\prime": COMPLEMENT,
-    r"\complement": COMPLEMENT,
-}
-_UPRIGHT = "operatorname|mathrm|mathit|mathbb|mathbf|mathds|text|mathsf|boldsymbol|bm"
-_TOKEN = re.compile(
-    r"(?P<space>[\s~$]|\\[,;!: ]"
-    r"|\\(?:left|right|middle|[bB]igg?[lrm]?)(?![A-Za-z])(?P<invisible>\.)?)"
-    rf"|(?P<upright>\\(?:operatorname\*|(?:{_UPRIGHT})(?![A-Za-z*])))"
-    r"(?:\s*\{\s*(?P<word>[A-Za-z0-9 ,\\_-]*?)\s*\}|\s+(?P<letter>[A-Za-z1])(?![A-Za-z])|)"
-    r"|(?P<command>\\(?:[A-Za-z]+\*?|.))"
-    r"|(?P<number>(?:[0-9]{1,3}(?:\{,\}[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?|\.[0-9]+)"
-    r"(?P<power>[eE][-+]?[0-9])?"
-    r"|(?P<letters>[A-Za-z]+)"
-    r"|(?P<symbol>[-+*/^_=<>()\[\]{}|!,])"
-)
-FRACTIONS = (r"\frac", r"\tfrac", r"\dfrac")
 
 
 class LatexError(Exception):
@@ -137,6 +46,148 @@ class LatexError(Exception):
     def __init__(self, column: int, message: str, hint: str | None = None) -> None:
         super().__init__(message)
         self.column, self.message, self.hint = column, message, hint
+
+
+def statements(
+    formula: str,
+    names: Mapping[str, Known],
+    notation: Mapping[str, str] | None = None,
+    steps: str = "",
+) -> tuple[str, ...]:
+    r"""The statements of a formula: one for each relation, or one for a range.
+
+    A chain over several rows claims that its first and its last side are related.
+
+    Args:
+        formula: LaTeX, with or without the dollars around it.
+        names: what is known of the names of the model and its parameters.
+        notation: pieces of LaTeX with the expressions that they stand for.
+        steps: `EACH_STEP` for each relation of several rows, `LAST_ROW` for those of the last one.
+
+    Raises:
+        LatexError: it is outside the subset, or there are several ways to read it.
+
+    >>> number, vector = Known(), Known(axes=1, random=True)
+    >>> names = {"q": vector, "k": vector, "d_k": number}
+    >>> statements(r"\operatorname{Var}(q \cdot k) = d_k", names)
+    ('Var(q @ k) == d_k',)
+    >>> statements(r"1 - p &= \mu \\ &= 0.5", {"mu": number, "p": number})
+    ('1 - p == 0.5',)
+    """
+    try:
+        tokens = scripts_in_order(tokens_of(formula, notation or {}))
+        rows = rows_of(tokens)
+        if len(rows) > 1 and steps != LAST_ROW:
+            at = rows[1][0][0].column
+            raise LatexError(at, "several statements stand in this formula", _EACH)
+        if not rows:
+            raise LatexError(0, "the formula is empty")
+        said = rows[-1]
+        if steps == LAST_ROW and len(said) > 1:
+            said = [[*_last_side(said[-2]), *said[-1]]]
+        reader = _FormulaReader(formula, [*chain(*said)], names)
+        ends = len(said) > 1 and not steps
+        return tuple(map(_statement, reader.links(ends=ends)))
+    except RecursionError:
+        raise LatexError(0, "this formula is too deep", "name a part of it in the model") from None
+
+
+def _statement(link: _Link) -> str:
+    """The text of a statement; a number that is a side keeps the digits that it is printed with."""
+    signs, operands = link
+    if all(_printed(one) in (None, unparse(one)) for one in operands):
+        return unparse_statement(syntax.Statement(operands[0].at, signs, operands))
+    first, *rest = (_printed(one) or side_text(one) for one in operands)
+    return first + "".join(f" {sign} {text}" for sign, text in zip(signs, rest, strict=True))
+
+
+def _printed(node: Node) -> str | None:
+    """A number as it is printed; None of anything else."""
+    bare = syntax.unsigned(node)
+    printed = bare.text if isinstance(bare, Number) else None
+    return printed and f"{'-' if bare is not node else ''}{printed}"
+
+
+# ---- tokens --------------------------------------------------------------------------------------
+
+
+_NO_STATEMENTS = (
+    (r"\simeq \lesssim \gtrsim \ll \gg \doteq \cong", "an approximation is no statement",
+     r"write \approx before a number in decimals"),
+    (r"\propto", "a proportion is no statement", "write the ratio: \\frac{x}{y} = c"),
+    (r"\sim", "laws are not read from LaTeX", f"{IN_MARK}: y ~ normal(0, 1)"),
+    (r"\stackrel \overset", "laws are not read from LaTeX", f"{IN_MARK}: x ~ y"),
+    (r"\pm", "a figure with an uncertainty is not a statement", _RANGE),
+    (r"\to \lim \xrightarrow", "a limit is no statement", "claim a value at a large n"),
+    (r"\int", "integrals are not read", "write a mean: E(f(u)) of a uniform u"),
+    (r"\quad \qquad", "a formula may hold two statements here", _EACH),
+    (r"\implies \Rightarrow \iff \Leftrightarrow", "a formula may hold two statements here", _EACH),
+    (r"\dots \ldots \cdots", "what is left out cannot be read", "write a sum with its range"),
+    (r"\langle", "inner products in angle brackets are not read", "write a^\\top b"),
+    (r"\perp \bot \indep", "independence is not read from LaTeX", f"{IN_MARK}: independent(x, y)"),
+    (r"\gamma", "no line of the model has the name gamma",
+     r"name it in the model; the function is \Gamma(x)"),
+    (r"\phi \varphi", "this may be the density of the normal law or the document's own function",
+     r"write \operatorname{phi}(x) for the density, or name it in 'notation'"),
+    (r"\bmod", "a remainder is not read", f"{IN_MARK}: n % 2"),
+    (r"\forall \exists", "conditions are not read",
+     "write them outside of the formula; its mark gives the values"),
+    (r"\begin", "what stands in this environment is not read", IN_MARK),
+)  # fmt: skip
+REFUSED = {one: (said, hint) for names, said, hint in _NO_STATEMENTS for one in names.split()}
+"""Commands that make no statement, with a message and a hint."""
+# What to write for commands and signs that are not read.
+MEANT = {
+    r"\in": _RANGE,
+    r"\%": "write a percentage as a number: 0.05",
+    r"\equiv": "write =",
+    "=": "write one =",
+    r"\prime": COMPLEMENT,
+    r"\complement": COMPLEMENT,
+}
+_BOLD = "mathbf|boldsymbol|bm|textbf"
+_UPRIGHT = (
+    rf"operatorname|mathrm|mathit|mathbb|{_BOLD}|mathds|text|mathsf|mathtt|textrm|textit|textsf"
+    "|mbox"
+)
+_INNER = "aligned|alignedat|split|gathered"
+LAYOUT = (
+    r"\\(?:label|tag)\*?\s*\{[^{}]*\}"
+    rf"|\\begin\s*\{{(?:{_INNER})\}}(?:\s*\[[^\]]*\]|\s*\{{[0-9]+\}})?|\\end\s*\{{(?:{_INNER})\}}"
+    r"|\\(?:nonumber|notag|displaystyle|textstyle|n?o?limits|allowbreak)(?![A-Za-z])"
+)
+"""Matches commands of layout, which say nothing."""
+_TOKEN = re.compile(
+    rf"(?P<space>[\s~$]|\\[,;!: ]|{LAYOUT}"
+    r"|\\(?:left|right|middle|[bB]igg?[lrm]?)(?![A-Za-z])(?P<invisible>\.)?)"
+    rf"|(?P<nested>\\(?:operatorname\*?|mathop)\s*\{{\s*\\(?:{_UPRIGHT})\s*\{{(?P<inner>[A-Za-z]+)\}}\s*\}}"
+    r"|\\mathbb\s*\{?(?P<first>[VCP])\}?\\(?:mathrm|operatorname|text)\{(?P<rest>ar|ov|r)\})"
+    rf"|(?P<upright>\\(?:operatorname\*|(?:{_UPRIGHT})(?![A-Za-z*])))"
+    r"(?:\s*\{\s*(?P<word>[A-Za-z0-9 ,\\_-]*?)\s*\}|\s+(?P<letter>[A-Za-z01])(?![A-Za-z])|)"
+    r"|(?P<row>\\\\\*?(?:\[[^\]]{0,50}\])?)"
+    r"|(?P<command>\\(?:[A-Za-z]+\*?|.))"
+    r"|(?P<number>(?:[0-9]{1,3}(?:\{,\}[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?|\.[0-9]+)"
+    r"(?P<power>[eE][-+]?[0-9])?"
+    r"|(?P<letters>[A-Za-z]+)"
+    r"|(?P<symbol>[-+*/^_=<>()\[\]{}|!,&'])"
+)
+FRACTIONS = (r"\frac", r"\tfrac", r"\dfrac")
+_BECAUSE = "by|from|using|since|because|due|via"
+_WHERE = "where|with|if|for|when|whenever|under|assuming|provided"
+_SPACES = r"(?:[\s,;:&~]|\\[,;:! ]|\\q?quad(?![A-Za-z]))"
+# Words at the end that give a reason or say when it holds, as the sentence around might.
+_REASON = re.compile(
+    rf"(?<![_^\s,;:&~]){_SPACES}*\\(?:text|mbox|textrm|textit)\s*\{{\s*\(?"
+    rf"(?:(?:{_BECAUSE})|(?P<where>{_WHERE}))\b(?P<words>[^{{}}]*)\}}"
+    rf"{_SPACES}*\.?\s*(?=\\\\|\\end\b|\Z)"
+)
+_OTHERWISE = re.compile(
+    r"\b(?:not?|never|some|unless|except|false|wrong|only|large|small|[mb]illion|probability|about"
+    r"|approx\w*|roughly|up to)\b"
+)
+# Punctuation at the end of the formula, or of one of its rows.
+_LAST = re.compile(rf"(?<![\s.,;:$\\])(?:[\s.,;:$]|\\[,;: ]|\\\\|{LAYOUT})+\Z")
+_LAST_OF_ROW = re.compile(r"(?<![\s.,;:])[\s.,;:]+(?=\\\\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,14 +203,32 @@ class Token:
 
 
 def tokens_of(formula: str, notation: Mapping[str, str]) -> list[Token]:
-    r"""The tokens of a formula, without spaces and sizes of brackets.
+    r"""The tokens of a formula, without layout, sizes of brackets, and words at its end.
 
     >>> [token.text for token in tokens_of(r"\operatorname{Var}\left(x\right) = 1{,}000", {})]
     ['Var', '(', 'x', ')', '=', '1000']
     """
     if len(formula) > LONGEST:
         raise LatexError(0, f"this formula is longer than {LONGEST:,} characters")
-    return list(_tokens(formula, notation))
+    formula = _LAST_OF_ROW.sub(lambda found: " " * len(found[0]), _without_reasons(formula))
+    tokens = list(_tokens(_LAST.sub("", formula), notation))
+    depths = accumulate(_OPENS.get(one.text, 0) for one in tokens)
+    for token, depth in zip(tokens, depths, strict=True):
+        if depth > DEEPEST:
+            message = f"brackets are nested deeper than {DEEPEST} levels"
+            raise LatexError(token.column, message)
+    return tokens
+
+
+def _without_reasons(formula: str) -> str:
+    """The formula with blanks in place of words at the end of a row that only give a reason."""
+
+    def blank(found: re.Match[str]) -> str:
+        words = found["words"]
+        more = found["where"] and re.search(r"[0-9=<>$\\]", words)
+        return found[0] if more or _OTHERWISE.search(words) else " " * len(found[0])
+
+    return _REASON.sub(blank, formula)
 
 
 def _tokens(formula: str, notation: Mapping[str, str]) -> Iterator[Token]:
@@ -174,8 +243,7 @@ def _tokens(formula: str, notation: Mapping[str, str]) -> Iterator[Token]:
         found = _TOKEN.match(formula, at)
         if found is None:
             message = f"'{formula[at]}' is not part of what is read"
-            hint = COMPLEMENT if formula[at] == "'" else "write it as LaTeX does"
-            raise LatexError(at, message, hint)
+            raise LatexError(at, message, "write it as LaTeX does")
         start, at = at, found.end()
         if found["invisible"]:
             raise LatexError(at - 1, "an invisible bracket has no meaning here")
@@ -183,9 +251,15 @@ def _tokens(formula: str, notation: Mapping[str, str]) -> Iterator[Token]:
             message = f"{found['number']}e… may be a power of ten or a product with e"
             raise LatexError(start, message, r"write 2 \cdot 10^{-3}")
         kind, text = str(found.lastgroup), found.group()
-        if found["upright"]:
-            kind, text = _upright(found)
-        if kind == "number":
+        if found["nested"]:
+            kind, text = _upright("", found["inner"] or f"{found['first']}{found['rest']}")
+        elif found["upright"]:
+            word = found["letter"] if found["word"] is None else found["word"]
+            if word is None:
+                message = f"{text} is followed by a word in braces"
+                raise LatexError(found.end("upright"), message, rf"write {text}{{E}}")
+            kind, text = _upright(found["upright"], word)
+        elif kind == "number":
             text = text.replace("{,}", "")
         if before in FRACTIONS and kind == "number" and len(text) == 2 and text.isdigit():
             yield Token(kind, text[0], start)  # LaTeX takes one digit each: \frac12 is a half
@@ -195,15 +269,13 @@ def _tokens(formula: str, notation: Mapping[str, str]) -> Iterator[Token]:
             yield Token(kind, text, start)
 
 
-def _upright(found: re.Match[str]) -> tuple[str, str]:
+def _upright(command: str, word: str) -> tuple[str, str]:
     """The kind and the text of upright letters: a word, or a command such as an indicator's."""
-    command, word = found["upright"], found["word"] or found["letter"]
-    if word is None and found["word"] is None:
-        message = f"{command} is followed by a word in braces"
-        raise LatexError(found.end("upright"), message, rf"write {command}{{E}}")
-    word = (word or "").replace(r"\_", "_")
+    word = word.replace(r"\_", "_")
+    if word == "0" and command[1:] in _BOLD.split("|"):
+        return "number", word  # a vector of zeros
     for one in (rf"\operatorname{{{word}}}", f"{command}{{{word}}}", word):
-        if one in CALLED or one in INDICATORS or (one.startswith("\\") and one is word):
+        if one in tex.CALLED or one in tex.INDICATORS or (one.startswith("\\") and one is word):
             return "command", one
     return "word", word
 
@@ -217,43 +289,176 @@ def _goes_on(formula: str, at: int, piece: str) -> bool:
     )
 
 
+_SCRIPTS = ("'", "_", "^")  # in the order in which they are read
+
+
+def scripts_in_order(tokens: list[Token]) -> list[Token]:
+    r"""The tokens with what stands below a letter before what stands above: `\sigma^2_x`.
+
+    >>> " ".join(one.text for one in scripts_in_order(tokens_of(r"s^{2}_x + y_1^\prime", {})))
+    "s _ x ^ { 2 } + y ' _ 1"
+    """
+    out: list[Token] = []
+    at = 0
+    while at < len(tokens):
+        scripts: list[list[Token]] = []
+        of_number = at and tokens[at - 1].kind == "number"
+        while not of_number and (end := _end_of_script(tokens, at)) > at:
+            own = tokens[at:end]
+            if [one.text for one in own if one.text not in "{}"] == ["^", r"\prime"]:
+                own = [replace(own[0], text="'")]
+            scripts.append([own[0], *scripts_in_order(own[1:])])
+            at = end
+        scripts.sort(key=lambda script: _SCRIPTS.index(script[0].text))
+        out += chain(*scripts)
+        out += tokens[at : at + 1]
+        at += 1
+    return out
+
+
+def _end_of_script(tokens: Sequence[Token], at: int) -> int:
+    """Where a script that begins at `at` ends; `at` if there is none."""
+    if at >= len(tokens) or tokens[at].kind != "symbol" or tokens[at].text not in _SCRIPTS:
+        return at
+    if tokens[at].text == "'":
+        return at + 1
+    end = at + 1
+    if tokens[end : end + 1] and tokens[end].text == "{":
+        depth = 1
+        while depth and (end := end + 1) < len(tokens):
+            depth += {"{": 1, "}": -1}.get(tokens[end].text, 0)
+    elif end >= len(tokens) or (tokens[end].kind in ("letters", "number") and tokens[end].text[1:]):
+        return at  # LaTeX takes its first letter alone
+    return min(end + 1, len(tokens))
+
+
+# ---- rows ----------------------------------------------------------------------------------------
+
+
+LAST_ROW = "last row"
+_OF_NUMBERS = {"var": "Var"}
+"""Functions of the elements of an array, and operators that papers write so of a number."""
+_OPENS = {"(": 1, "[": 1, "{": 1, r"\{": 1, r"\lbrace": 1}
+_OPENS |= {")": -1, "]": -1, "}": -1, r"\}": -1, r"\rbrace": -1}
+_SIGNS = ("+", "-", r"\cdot", r"\times")
+_APPROXIMATELY = r"\approx"
+_RELATES = {**tex.RELATIONS, _APPROXIMATELY: ROUNDED}
+
+
+def rows_of(tokens: Iterable[Token]) -> list[list[list[Token]]]:
+    r"""The statements of a formula, each as rows of which all but the first begin with a relation.
+
+    A row that begins with a relation or ends in one goes on with the statement of the row before.
+    """
+    found: list[list[list[Token]]] = []
+    for row in _cells(tokens, lambda one: one.kind == "row"):
+        cells = [_without_quads(cell) for cell in _cells(row, lambda one: one.text == "&")]
+        parts = [cell for cell in cells if cell]
+        for place, part in enumerate(parts):
+            before = parts[place - 1] if place else found[-1][-1] if found else []
+            related = any(map(_is_relation, chain(*parts[place:])))
+            if before and _is_relation(part[0]) and not place:
+                found[-1].append(part)
+            elif not before:
+                found.append([part])
+            elif (
+                _is_relation(part[0]) or before[-1].text in (*_SIGNS, *_RELATES)
+                or (part[0].text in _SIGNS and not related)
+            ):  # fmt: skip
+                found[-1][-1] += part
+            elif place or part[0].text in _SIGNS:
+                message = "a statement may go on or begin here"
+                raise LatexError(part[0].column, message, _EACH)
+            else:
+                found.append([part])
+    return found
+
+
+def _cells(tokens: Iterable[Token], ends: Callable[[Token], bool]) -> list[list[Token]]:
+    """The tokens between separators; those within brackets are dropped."""
+    cells: list[list[Token]] = [[]]
+    depth = 0
+    for token in tokens:
+        depth += _OPENS.get(token.text, 0) if token.kind in ("symbol", "command") else 0
+        if not ends(token):
+            cells[-1].append(token)
+        elif depth <= 0:
+            cells.append([])
+    return [cell for cell in cells if cell]
+
+
+def _without_quads(tokens: Sequence[Token]) -> list[Token]:
+    r"""The tokens of a cell without a `\quad` at its edge or beside a relation, a mere space."""
+    shown = []
+    for before, one, after in zip((None, *tokens), tokens, (*tokens[1:], None), strict=False):
+        edge = any(beside is None or _is_relation(beside) for beside in (before, after))
+        shown += [] if edge and one.text in (r"\quad", r"\qquad") else [one]
+    return shown
+
+
+def _last_side(row: Sequence[Token]) -> Sequence[Token]:
+    """The tokens of a row behind its last relation outside of brackets."""
+    depth = first = 0
+    for at, token in enumerate(row, 1):
+        depth += _OPENS.get(token.text, 0)
+        first = at if _is_relation(token) and depth <= 0 else first
+    return row[first:]
+
+
+def _is_relation(token: Token) -> bool:
+    return token.text in _RELATES and token.kind in ("symbol", "command")
+
+
 # ---- the reader ----------------------------------------------------------------------------------
 
 
-DEEPEST = 60
 MOST_FACTORS = 100  # factors of a product: the time grows with their square
 _CLOSES = {"(": ")", "[": "]", "{": "}", r"\{": r"\}", r"\lbrace": r"\rbrace"}
 _BAR = "|"
-_TIMES = (r"\cdot", r"\times", r"\odot", "*", r"\thinspace", r"\bmod", "/")
+_BARS = (_BAR, r"\vert")
+_NORM = r"\|"
+_TIMES = (r"\cdot", r"\times", r"\odot", "*", "/")
 # Tokens that end an argument without brackets. Before others, such as a power, it may go on.
-_CLOSERS = map(itemgetter(0), ENCLOSING.values())
-_ENDS = frozenset((*"+-,)]}|", r"\}", r"\rbrace", r"\mid", *RELATIONS, *CALLED, *_CLOSERS))
+_ENDS = {*"+-,)]}|", "", r"\}", r"\rbrace", r"\mid", *_RELATES, *tex.CALLED}
+_ENDS |= {closing for closing, _ in tex.ENCLOSING.values()}
+# Commands that begin such an argument; the second are those before which only operators stand.
+_ALONE = {*tex.ACCENTS, *tex.GROUPED, *FRACTIONS, *tex.LETTERS}
+_ALONE_OF_ALL = {*tex.TOTALS, *tex.ENCLOSING, *_BARS, *tex.CALLED}
+_ITS_NAMES = "its names:"
+_WITHOUT = (r"\setminus", r"\backslash")
+_EXTREMES = ("max", "min")
+_COMPLEMENTS = ({"c"}, {"C"}, {r"\complement"})
+_PRIME = "prime"  # as names of a model have it
 _Link = tuple[tuple[str, ...], tuple[Node, ...]]
 
 
-class _FormulaReader:
-    """Reads one formula by recursive descent; `at` is the index of the next token."""
+class _Complement(syntax.Not):
+    """An event that does not happen, written by a sign that may mean something else of a number."""
 
-    def __init__(self, formula: str, axes: Mapping[str, int], notation: Mapping[str, str]) -> None:
-        self.tokens = tokens_of(formula, notation)
-        self.end = len(formula)
+
+class _FormulaReader:
+    """Reads one statement by recursive descent; `at` is the index of the next token."""
+
+    def __init__(self, formula: str, tokens: list[Token], names: Mapping[str, Known]) -> None:
+        self.formula, self.tokens, self.names = formula, tokens, names
         self.at = 0
-        self.axes = {**dict.fromkeys(LETTERS.values(), 0), **axes}  # of the model's names
+        self.axes = dict.fromkeys(tex.LETTERS.values(), 0)  # of the model's names
+        self.axes |= {name: known.axes for name, known in names.items()}
         self.here = Position(SourceText.plain(formula or " "), 0, 0)
         self.bound: dict[str, Node | None] = {}  # index letters of sums, and their ranges
-        self.free: str | None = None  # the index letter that stands for any element
+        self.free: tuple[str, ...] = ()  # the index letters that stand for any element
         self.counted: set[str] = set()  # the index letters of sums
-        self.depth = 0
+        self.laws: dict[str, list[str]] = {}  # of names below operators
         self.calls = 0  # open calls of operators, in which a bar begins a condition
         self.bars = 0  # open bars of a magnitude, which the next bar closes
-        self.modulo: int | None = None  # the column of a \bmod in the last product
 
     # ---- the tokens ------------------------------------------------------------------------------
 
     @property
     def token(self) -> Token:
         """The next token; at the end, a token without text."""
-        return self.tokens[self.at] if self.at < len(self.tokens) else Token("end", "", self.end)
+        ended = self.at >= len(self.tokens)
+        return Token("end", "", len(self.formula)) if ended else self.tokens[self.at]
 
     def is_next(self, *texts: str) -> bool:
         """Whether the next token is one of these commands or symbols."""
@@ -268,6 +473,8 @@ class _FormulaReader:
     def expect(self, text: str) -> None:
         """Pass a required command or symbol."""
         if not self.taken(text):
+            if self.token.text in REFUSED:
+                raise self.error(*REFUSED[self.token.text])
             ended = self.token.kind == "end"
             instead = "the formula ends" if ended else f"{self.token.text!r} stands"
             hint = "write what has several arguments in the mark" if self.is_next(",") else None
@@ -293,24 +500,41 @@ class _FormulaReader:
 
     # ---- relations and events ------------------------------------------------------------------
 
-    def links(self) -> list[_Link]:
-        """Read the whole formula: the relations of its statements, and their operands."""
+    def links(self, *, ends: bool) -> list[_Link]:
+        """Read the whole formula: the relations of its statements, and their operands.
+
+        `ends`: only the two ends of a chain are related.
+        """
         operands, signs = self.comparison(whole=True)
         if self.token.kind != "end":
             raise self._stray()
         if not signs:
             hint = "a mark speaks of the one formula that stands right before it"
             raise self.error("a statement needs a relation such as = or \\le", hint)
+        for one in operands:
+            self.refuse_complements(one, event=False)
         refuse_mixed(operands, 0, self.axes)
-        operands = [elementwise(one, None, 0, self.axes, within=True) for one in operands]
+        operands = [elementwise(one, None, 0, self.axes) for one in operands]
+        if ends:
+            operands = [operands[0], operands[-1]]
+            signs = [self._whole_chain(signs, figure=any(map(_printed, operands)))]
         if len(signs) == 2 and (set(signs) <= {"<", "<="} or set(signs) <= {">", ">="}):
             return [(tuple(signs), tuple(operands))]
         return [((sign,), pair) for sign, pair in zip(signs, pairwise(operands), strict=True)]
 
+    def _whole_chain(self, signs: Sequence[str], *, figure: bool) -> str:
+        """The relation between the ends of a chain."""
+        kinds = {*signs} - {"=="}
+        for known in ({"<", "<="}, {">", ">="}, {ROUNDED} if figure else set()):
+            if kinds <= known:
+                return min(kinds, key=len, default="==")
+        hint = f"{_EACH}, or steps: {EACH_STEP} in the mark"
+        raise self.error("the ends of this chain are not related", hint)
+
     def _stray(self) -> LatexError:
         """The error for a token that continues no statement."""
         token = self.token
-        if token.text in REFUSED:
+        if token.text in REFUSED and not self.names.get(token.text[1:]):
             return self.error(*REFUSED[token.text])
         if token.kind == "command" and not self._starts_factor():
             return unread(token, self.axes)
@@ -324,42 +548,89 @@ class _FormulaReader:
 
     def comparison(self, *, whole: bool = False) -> tuple[list[Node], list[str]]:
         """Read sums with relations between them; `whole`: they are the formula."""
-        operands, signs = [self.sum()], []
-        while self.token.text in RELATIONS and self.token.kind != "word":
-            signs.append(RELATIONS[self.token.text])
-            if whole and signs[-1] == "!=":
+        start = self.token.column
+        operands, signs = [self.sum()], list[str]()
+        while _is_relation(self.token) and (whole or not self.is_next(_APPROXIMATELY)):
+            sign = self.token
+            signs.append(_RELATES[sign.text])
+            if signs[-1] == "!=" and whole:
                 raise self.error("a statement cannot be \\neq", "claim what it is")
             self.at += 1
-            operands.append(self.sum())
+            if signs[-1] != ROUNDED:
+                start = self.token.column
+                operands.append(self.sum())
+                continue
+            left = self._figure(start, sign.column)
+            start = self.token.column
+            ends = (at for at in range(self.at, len(self.tokens)) if _is_relation(self.tokens[at]))
+            end = next(ends, len(self.tokens))
+            stop = self.tokens[end].column if end < len(self.tokens) else len(self.formula)
+            right = self._figure(start, stop)
+            if left is None and right is None:
+                hint = r"write a number in decimals behind \approx, or mark the figure with ~="
+                raise self.error("an approximation needs a figure", hint, sign.column)
+            operands[-1] = left or operands[-1]
+            if right is not None:
+                self.at = end
+            operands.append(right or self.sum())
         return operands, signs
 
-    def event(self, word: str = OR) -> Node:
+    def _figure(self, start: int, end: int) -> Node | None:
+        """The figure that a part of the formula is; None if it is more, or none."""
+        text = _LAST.sub("", _without_reasons(self.formula[start:end]))
+        try:
+            figure = read_before(text, len(text))
+        except FigureError:
+            return None
+        if figure is None or figure.digits is None or text[: figure.start].strip(" &"):
+            return None
+        number = Number(self.here, abs(float(figure.digits)), figure.written.lstrip("-"))
+        return Negative(self.here, number) if figure.digits < 0 else number
+
+    def event(self, word: str = tex.OR) -> Node:
         """Read an operand of an operator: an expression, or comparisons joined by `or`, `and`."""
         operands: list[Node] = []
         while not operands or self._logic(word):
-            operands.append(self.event(AND) if word == OR else self.negation())
-        return operands[0] if len(operands) == 1 else syntax.Logic(self.here, word, tuple(operands))
+            without = bool(operands) and self.peek(-1) in _WITHOUT
+            node = self.event(tex.AND) if word == tex.OR else self.negation()
+            operands.append(syntax.Not(self.here, node) if without else node)
+        return self._joined(operands, word)
+
+    def _joined(self, events: Sequence[Node], word: str = tex.AND) -> Node:
+        return events[0] if len(events) == 1 else syntax.Logic(self.here, word, tuple(events))
 
     def _logic(self, word: str) -> bool:
         token = self.token
-        found = LOGIC.get(token.text) == word or (token.kind == "word" and token.text == word)
-        self.at += found
-        return found
+        found = tex.LOGIC.get(token.text) or (token.text if token.kind == "word" else "")
+        found = tex.AND if self.is_next(*_WITHOUT) else found
+        self.at += found == word
+        return found == word
 
     def negation(self) -> Node:
         """Read a comparison, a membership, or the negation of one."""
-        if LOGIC.get(self.token.text) == NOT:
+        if tex.LOGIC.get(self.token.text) == tex.NOT:
             self.at += 1
             return syntax.Not(self.here, self.negation())
         operands, signs = self.comparison()
         if signs:
             return syntax.Compare(self.here, tuple(signs), tuple(operands))
-        if not self.taken(r"\in"):
+        out = self.taken(r"\notin")
+        if not out and not self.taken(r"\in"):
             return operands[0]
         opening = self.token.text
-        if not self.taken(r"\{", r"\lbrace"):
+        if self.taken(r"\{", r"\lbrace"):
+            members = tuple(self.listed(_CLOSES[opening]))
+            node: Node = syntax.Member(self.here, operands[0], members)
+        elif self.taken("[", "("):
+            low = self.sum()
+            self.expect(",")
+            high, closing = self.sum(), self.token.text
+            self.expect("]" if closing == "]" else ")")
+            signs = ["<=" if opening == "[" else "<", "<=" if closing == "]" else "<"]
+            node = syntax.Compare(self.here, tuple(signs), (low, operands[0], high))
+        else:
             raise self.error("a set in braces is missing", r"write x \in \{0, 1\}")
-        return syntax.Member(self.here, operands[0], tuple(self.listed(_CLOSES[opening])))
+        return syntax.Not(self.here, node) if out else node
 
     def listed(self, closing: str) -> list[Node]:
         """Read expressions between commas, up to a closing bracket."""
@@ -369,41 +640,58 @@ class _FormulaReader:
         self.expect(closing)
         return items
 
+    def is_event(self, node: Node) -> bool:
+        """Whether an expression is an event: a condition, or a name that the model gives one."""
+        match node:
+            case Name(name=name):
+                return self.names.get(name, Known()).event
+            case syntax.Subscript(base=base):
+                return self.is_event(base)
+            case Binary(operator="*", left=left, right=right):
+                return self.is_event(left) and self.is_event(right)
+        return isinstance(node, syntax.Compare | syntax.Logic | syntax.Not | syntax.Member)
+
+    def refuse_complements(self, node: Node, *, event: bool) -> None:
+        """Refuse the complement of an event as a number, and a difference of events."""
+        if isinstance(node, _Complement) and not event:
+            raise self.error("a complement is no number", COMPLEMENT, 0)
+        match node:
+            case Binary(operator="+" | "-", left=left, right=right) if event:
+                if self.is_event(left) and self.is_event(right):
+                    raise self.error("a sum or difference of events may be one of numbers",
+                                     r"write A \cup B, or A \cap \lnot B", 0)  # fmt: skip
+            case Call(name=name, arguments=events, keywords=given):
+                for one in events:
+                    self.refuse_complements(one, event=name == PROBABILITY)
+                for _, one in given:
+                    self.refuse_complements(one, event=True)
+                return
+        joins = isinstance(node, syntax.Logic | syntax.Not | Binary) and self.is_event(node)
+        for one in syntax.children(node):
+            self.refuse_complements(one, event=event and joins)
+
     # ---- arithmetic ----------------------------------------------------------------------------
 
     def sum(self) -> Node:
         """Read terms joined by `+` and `-`."""
-        self.depth += 1
-        if self.depth > DEEPEST:
-            raise self.error(f"brackets are nested deeper than {DEEPEST} levels")
         node = self.product()
-        modulo = self.modulo
         while self.is_next("+", "-"):
             sign = self.token.text
             self.at += 1
             node = Binary(self.here, sign, node, self.product())
-            modulo = self.modulo if modulo is None else modulo
-            if modulo is not None:
-                message = r"'\bmod' beside a sum may be of the sum or of the term next to it"
-                raise self.error(message, r"write (n + 1) \bmod 2, or n + (1 \bmod 2)", modulo)
-        self.depth -= 1
         return node
 
     def product(self) -> Node:
         """Read factors, with operators between them or side by side."""
         node = last = self.signed()
-        divided, self.modulo = "", None
-        modulo = None
+        divided = False
         for _ in range(MOST_FACTORS):
             start, sign = self.token.column, self.token.text
             if self.taken(*_TIMES):
-                last = self.signed()
-                node = times(sign, node, last, self.axes, start)
-                divided = sign if sign in ("/", r"\bmod") else ""
-                modulo = start if sign == r"\bmod" else modulo
+                last, divided = self.signed(), sign == "/"
             elif self._starts_factor():
                 if divided:
-                    message = f"a product after '{divided}' may belong to what divides or not"
+                    message = "a product after '/' may belong to what divides or not"
                     raise self.error(message, "write \\frac{…}{…}, or brackets")
                 if self.token.kind == "number":
                     message = "a number stands to the right of its factor"
@@ -414,18 +702,20 @@ class _FormulaReader:
                     refuse_mixed_number(before, last, start)
                 if sign in ("(", "[") and bare:
                     refuse_call(before, last, self.axes, start)
-                node = times("", node, last, self.axes, start)
+                sign = ""
             else:
-                self.modulo = modulo
                 return node
+            node = times(sign, node, last, self.axes, start)
         message = f"a product has {MOST_FACTORS} factors at most"
         raise self.error(message, "name a part of it in the model")
 
     def _starts_factor(self) -> bool:
         text = self.token.text
-        if text in (_BAR, r"\|") and (self.bars or (text == _BAR and self.calls)):
+        if text in (*_BARS, _NORM) and (self.bars or (text in _BARS and self.calls)):
             return False
-        return self._reading() is not None and not (self.token.kind == "word" and text in (AND, OR))
+        return self._reading() is not None and not (
+            self.token.kind == "word" and text in (tex.AND, tex.OR)
+        )
 
     def signed(self) -> Node:
         """Read a factor with its sign."""
@@ -439,12 +729,15 @@ class _FormulaReader:
         grouped = self.token.text in _CLOSES
         node = self.atom()
         while True:
-            if self.taken("^"):
+            if self.is_next("'") and self.is_event(node):
+                self.at += 1
+                node = _Complement(self.here, node)
+            elif self.taken("^"):
                 node = self._raised(node, grouped=grouped)
-            elif self.token.text in AFTER and self.token.kind == "symbol":
-                if self.peek(1) in AFTER:
+            elif self.token.text in tex.AFTER and self.token.kind == "symbol":
+                if self.peek(1) in tex.AFTER:
                     raise self.error("two of these signs stand side by side", "write brackets")
-                node = Call(self.here, AFTER[self.token.text], (node,))
+                node = Call(self.here, tex.AFTER[self.token.text], (node,))
                 self.at += 1
             elif self.is_next("_") and (axes_of(node, self.axes) or 0) > 0:
                 self.at += 1
@@ -453,36 +746,37 @@ class _FormulaReader:
                 return node
 
     def _raised(self, node: Node, *, grouped: bool) -> Node:
-        """Read a superscript after its `^`: a power, a transpose, or the inverse of a matrix."""
+        """Read a superscript after its `^`: a power, a transpose, an inverse, or a complement."""
         of_node, token = axes_of(node, self.axes), self.token
         has_transpose = of_node != 0 and "T" not in self.axes
         if has_transpose and token.kind == "letters" and token.text[0] == "T" != token.text:
             # the T of `W^TW` alone, as LaTeX takes it
             rest = Token("letters", token.text[1:], token.column + 1)
             self.tokens[self.at : self.at + 1] = [Token("letters", "T", token.column), rest]
-        start = end = self.at
+        start, end = self.at, max(_end_of_script(self.tokens, self.at - 1), self.at + 1) - 1
         if self.is_next("{"):
-            start, depth = self.at + 1, 1
-            while depth and (end := end + 1) < len(self.tokens):
-                depth += {"{": 1, "}": -1}.get(self.tokens[end].text, 0)
+            start += 1
             if self.in_brackets(start, end):
                 message = "the brackets here may hold a power or the number of a sample"
                 raise self.error(message, "leave the brackets out if it is a power")
         inside = [one.text for one in self.tokens[start : max(end, start + 1)]]
-        if inside in (["c"], [r"\complement"]):
+        if {*inside} in _COMPLEMENTS:
+            if self.is_event(node) and inside[0] not in self.axes:
+                self.at = end + 1
+                return _Complement(self.here, node)
             raise self.error("^c may be a complement or a power", COMPLEMENT)
         behind = self.tokens[end + 1 : end + 2]
         if behind and behind[0].text == "^":
             message = "two powers stand one after the other"
             raise self.error(message, "write braces", behind[0].column)
-        match node:
-            # papers write E(x - m)^2 for the mean of the square, and E(x)^2 for that of the mean
-            case Call(name=name, arguments=(Binary(operator="+" | "-"), *_)) if (
-                name == MEAN_NAME and not grouped and self.peek(-2) == ")"
-            ):
-                message = "the power may be of the mean or within it"
-                raise self.error(message, "write E[(…)^2] or (E[…])^2")
-        if inside == [r"\top"] or (has_transpose and inside == ["T"]):
+        below = node.arguments if isinstance(node, Call) and node.name in OPERATORS else ()
+        if not grouped and any(
+            isinstance(one, Binary) and one.operator in "+-"
+            for one in syntax.walk(*below, without={*OPERATORS, *FUNCTIONS})
+        ):  # papers write it for the mean of the square, and E[x]^2 for that of the mean
+            message = "the power may be of the mean or within it"
+            raise self.error(message, "write E[(…)^2] or (E[…])^2")
+        if inside in ([r"\top"], [r"\intercal"]) or (has_transpose and inside == ["T"]):
             self.at = end + 1
             return syntax.Transpose(self.here, node)
         column, power = self.token.column, self.argument()
@@ -490,7 +784,7 @@ class _FormulaReader:
             return Binary(self.here, "**", node, power)
         if power != Negative(self.here, Number(self.here, 1)):
             raise self.error("which power of a matrix is meant is not known", IN_MARK, column)
-        return Call(self.here, INVERSE_NAME, (node,))
+        return Call(self.here, tex.INVERSE_NAME, (node,))
 
     def argument(self) -> Node:
         """Read the argument of `^` or a fraction: a group in braces, one letter or one digit."""
@@ -500,8 +794,8 @@ class _FormulaReader:
             return node
         self._refuse_long()
         word = self.token.text.removeprefix("\\")
-        called = self.token.text in CALLED or word in OPERATORS or word in FUNCTIONS
-        if self.peek(1) in ("_", "^") or (called and word not in self.axes):
+        called = self.token.text in tex.CALLED or word in OPERATORS or word in FUNCTIONS
+        if self.peek(1) in ("_", "^", "'") or (called and word not in self.axes):
             raise self.error(f"LaTeX takes {self.token.text!r} alone", "write braces")
         if self.token.kind in ("number", "letters", "command", "word", "given"):
             return self.atom()
@@ -529,56 +823,49 @@ class _FormulaReader:
     def _reading(self) -> Callable[[], Node] | None:
         """What reads the next token as the beginning of a factor; None if it begins none."""
         text, kind = self.token.text, self.token.kind
-        constant = text in LETTERS and text[1:] not in self.axes and self.peek(1) != "_"
+        constant = text in tex.LETTERS and text[1:] not in self.axes and self.peek(1) != "_"
         if kind in ("number", "given") or constant:
             return self._lone
         if kind in ("letters", "word") or (kind == "command" and self._is_name()):
             return self.named
+        extreme = text[1:] in _EXTREMES and self.peek(1) == "_"
         readers = (
-            (TOTALS, self._total),
-            (ACCENTS, self._accented),
-            (INDICATORS, self._indicator),
-            ((*GROUPED, *FRACTIONS), self.grouped),
-            ((*ENCLOSING, _BAR), self.enclosed),
+            (tex.TOTALS, self._total),
+            ((text,) if extreme else (), self._total),
+            (tex.ACCENTS, self._accented),
+            (tex.INDICATORS, self._indicator),
+            ((*tex.GROUPED, *FRACTIONS), self.grouped),
+            ((*tex.ENCLOSING, *_BARS), self.enclosed),
             (_CLOSES, self._bracketed),
-            ((r"\lbrack",), self._array),
-            (CALLED, self._called),
-            (LETTERS, self.named),
+            ((*tex.CALLED, *tex.LETTERS), self.named),
         )
         return next((read for texts, read in readers if text in texts), None)
 
     def _is_name(self) -> bool:
         """Whether the next command is a name of the model, or begins one, such as mu_x."""
         name = self.token.text[1:]
-        return name in self.axes or (name in GREEK and self.peek(1) == "_")
+        known = {name, f"{name}_"} & self.axes.keys()
+        return bool(known) or (name in tex.GREEK and self.peek(1) in ("_", "'"))
 
     def _lone(self) -> Node:
         """Read a number, a constant, or what stands for a piece of notation."""
         token = self.token
         self.at += 1
         if token.kind == "number":
-            return Number(self.here, float(token.text))
-        return notated(token) if token.kind == "given" else Name(self.here, LETTERS[token.text])
-
-    def _array(self) -> Node:
-        self.at += 1
-        return syntax.ArrayLiteral(self.here, tuple(self.listed(r"\rbrack")))
+            return Number(self.here, float(token.text), token.text)
+        return notated(token) if token.kind == "given" else Name(self.here, tex.LETTERS[token.text])
 
     def _bracketed(self) -> Node:
-        closing = _CLOSES[self.token.text]
+        opening = self.token.text
         self.at += 1
         calls, self.calls = self.calls, 0
         bars, self.bars = self.bars, 0
         node = self.event()
+        if opening == "{" and self.taken(r"\choose"):
+            node = Call(self.here, tex.GROUPED[r"\binom"][0], (node, self.sum()))
         self.calls, self.bars = calls, bars
-        self.expect(closing)
+        self.expect(_CLOSES[opening])
         return node
-
-    def _called(self) -> Node:
-        token = self.token
-        self.at += 1
-        name = CALLED[token.text]
-        return self.below(token, name) if self.is_next("_") else self.call(name)
 
     def grouped(self) -> Node:
         """Read a fraction, a root, or another command with arguments in braces."""
@@ -587,23 +874,15 @@ class _FormulaReader:
         if text.endswith("frac"):
             above = self.argument()
             return Binary(self.here, "/", above, self.argument())
-        if self.is_next("["):  # a root of another order
-            self.at += 1
-            order = self.sum()
-            self.expect("]")
-            other = f"{text}[{unparse(order)}]"
-            inner = self.argument()
-            if other in GROUPED:
-                return Call(self.here, GROUPED[other][0], (inner,))
-            inverse = Binary(self.here, "/", Number(self.here, 1), order)
-            return Binary(self.here, "**", inner, inverse)
-        name, count = GROUPED[text]
+        if self.is_next("["):
+            raise self.error("roots of another order are not read", "write x^{1/3}")
+        name, count = tex.GROUPED[text]
         return Call(self.here, name, tuple(self.argument() for _ in range(count)))
 
     def enclosed(self) -> Node:
         r"""Read a magnitude, a norm or a rounding; `|` and `\|` open and close."""
         text = self.token.text
-        closing, name = ENCLOSING.get(text, (_BAR, ENCLOSING[r"\lvert"][1]))
+        closing, name = tex.ENCLOSING.get(text, (text, tex.ENCLOSING[r"\lvert"][1]))
         self.at += 1
         calls, self.calls = self.calls, 0
         self.bars += text == closing
@@ -611,43 +890,81 @@ class _FormulaReader:
         self.bars -= text == closing
         self.calls = calls
         self.expect(closing)
-        if name == ENCLOSING[r"\|"][1] and self.is_next("_"):
+        if name == tex.ENCLOSING[_NORM][1] and self.is_next("_"):
             return self._norm_of_order(name, node)
-        if (axes_of(node, self.axes) or 0) > (text != _BAR):
+        if (axes_of(node, self.axes) or 0) > (text not in _BARS) and not letters_in(node):
             raise self.error("this may be a norm or a determinant", IN_MARK)
         return Call(self.here, name, (node,))
 
+    # ---- calls ---------------------------------------------------------------------------------
+
     def call(self, name: str) -> Node:
-        """Read the call of a function or an operator, from its bracket on."""
+        """Read the call of a function or an operator, from its bracket or its power on."""
+        power: Node | None = None
+        if self.is_next("^"):
+            self.at += 1
+            column, power = self.token.column, self.argument()
+            if not isinstance(power, Number) or power.value < 2:
+                raise self.error("which power of a function is meant is not known",
+                                 "write it behind brackets around all", column)  # fmt: skip
         opening = self.token.text
         if opening not in _CLOSES or opening == "{":
-            return Call(self.here, name, (self._bare_argument(name),))
+            node: Node = Call(self.here, name, (self._bare_argument(name),))
+        else:
+            node = self._call(name, opening)
+        return node if power is None else Binary(self.here, "**", node, power)
+
+    def _call(self, name: str, opening: str) -> Node:
         self.at += 1
         outer, self.calls = self.calls, self.calls + (name in OPERATORS)
         bars, self.bars = self.bars, 0
-        arguments, keywords = [self.event()], []
+        arguments, conditions = [self.event()], list[Node]()
         while self.taken(","):
-            word = self.token
-            keyword = word.kind in ("word", "letters") and self.peek(1) == "="
-            options = FUNCTIONS[name].parameters if keyword and name in FUNCTIONS else ()
-            if any(option.name == word.text for option in options):
-                self.at += 2
-                keywords.append((word.text, self.event()))
-            else:
-                arguments.append(self.event())
-        if self.calls > outer and self.taken(r"\mid", _BAR):
-            column = self.token.column
-            event = self.event()
-            if not is_event(event):
-                raise self.error("a condition is an event", "write X > 0 or m = 1", column)
-            keywords.append(("given", event))
+            arguments.append(self.event())
+        if self.calls > outer and self.taken(r"\mid", *_BARS):
+            while not conditions or self.taken(","):
+                column = self.token.column
+                conditions.append(self.event())
+                if not self.is_event(conditions[-1]):
+                    raise self.error("a condition is an event", "write X > 0 or m = 1", column)
         self.calls, self.bars = outer, bars
         self.expect(_CLOSES[opening])
-        if len(arguments) > 1 and name == PROBABILITY and all(map(is_event, arguments)):
-            arguments = [syntax.Logic(self.here, AND, tuple(arguments))]
+        if name == PROBABILITY and all(map(self.is_event, arguments)):
+            arguments = [self._joined(arguments)]
+        keywords = (("given", self._joined(conditions)),) if conditions else ()
         if len(arguments) > 1:
             name = PAIRWISE.get(name, name)
-        return Call(self.here, name, tuple(arguments), tuple(keywords))
+        if name in _OF_NUMBERS and not any(axes_of(one, self.axes) for one in arguments):
+            name = _OF_NUMBERS[name]
+        return Call(self.here, name, tuple(arguments), keywords)
+
+    def _bare_argument(self, name: str) -> Node:
+        r"""Read an argument without brackets, `\ln n`: one letter, number, root or fraction.
+
+        That of an operator takes its powers, `\mathbb{E} X^2`, and may be a norm or a sum.
+        """
+        token, of_all = self.token, name in OPERATORS
+        refused = self.error(f"the argument of {name} stands in brackets", f"write {name}(…)")
+        alone = _ALONE | {f"\\{one}" for one in self.axes} | (_ALONE_OF_ALL if of_all else set())
+        operator = tex.CALLED.get(token.text) in OPERATORS
+        known = token.text in self.axes and (of_all or token.kind == "letters")
+        match token.kind:
+            case "letters" | "word":
+                short = known or (token.kind == "letters" and len(token.text) == 1)
+            case "number":
+                short = not of_all
+            case _:
+                short = token.text in alone and not operator
+        by_element = name in FUNCTIONS and FUNCTIONS[name].by_element
+        if not short or not (by_element or of_all):
+            raise refused
+        calls, self.calls = self.calls, 0
+        node = self.powered() if of_all else self.atom()
+        self.calls = calls
+        text, is_word = self.token.text, self.token.kind in ("word", "letters")
+        if text not in (OPERATORS if is_word else _ENDS):
+            raise refused
+        return node
 
     # ---- names -----------------------------------------------------------------------------------
 
@@ -656,45 +973,128 @@ class _FormulaReader:
         token = self.token
         self.at += 1
         text = token.text.removeprefix("\\") if token.kind == "command" else token.text
-        called = text in OPERATORS or text in FUNCTIONS
-        known = text in self.axes or (called and self.token.text in {*_CLOSES, "_"} - {"{"})
+        if text not in self.axes:
+            text = tex.CALLED.get(token.text, text)
+        called = text in OPERATORS or (
+            text in FUNCTIONS and self.token.text in {*_CLOSES, "_"} - {"{"}
+        )
+        known = text in self.axes or called
         if token.kind == "letters" and not known and len(text) > 1:
-            text, *rest = cut(token, {*self.axes, *self.bound}, subscripted=self.is_next("_"))
+            mean = text[0] == tex.MEAN_NAME not in self.axes and text[1:] in self.axes
+            names = {*self.axes, *self.bound}
+            subscripted = self.is_next("_", "'")
+            text, *rest = text[:1], text[1:]
+            if not mean:
+                text, *rest = cut(token, names, subscripted=subscripted)
             self.tokens[self.at : self.at] = [Token("letters", part, token.column) for part in rest]
         return self.below(token, text)
 
-    def below(self, token: Token, text: str) -> Node:
-        """Read a name with its subscript: an element, a longer name, or the matrix I_n."""
-        if not self.is_next("_"):
-            return self._plain(token, text)
+    def below(self, token: Token, text: str, above: str = "") -> Node:
+        """Read a name with its primes and its subscript, or the call that it begins.
+
+        The subscript makes an element, a longer name, or the matrix I_n. `above` is the word for
+        an accent.
+        """
+        signs = [above] if above else []
+        while self.taken("'"):
+            signs.append(_PRIME)
         column = self.token.column
-        self.at += 1
+        subscripted = self.taken("_")
         start = self.at
-        parts = self._words_below()
-        joined = [f"{text}_{'_'.join(parts)}", text + "".join(parts)] if parts else []
-        known = [name for name in dict.fromkeys(joined) if name in self.axes or name in FUNCTIONS]
-        elements = self.axes.get(text, 0) > 0
-        if len(known) + elements > 1:
+        words = self._words_below() if subscripted else []
+        after = self.at
+        if not subscripted and not signs:
+            return self._plain(token, text)
+        whole = self._known(text, [*signs, *words]) if words or not subscripted else []
+        base = [name for name in self._known(text, signs) if subscripted and self.axes[name] > 0]
+        if text in self.axes and self.axes[text] > 0 and not signs and subscripted:
+            base = [text]
+        if len({*whole, *base}) > 1 or (whole and self.bound.keys() & {*words}):
             message = f"{token.text!r} with what stands below it may be several things"
             raise self.error(message, NOTATION, column)
-        if known:
-            return Name(self.here, known[0]) if known[0] in self.axes else self.call(known[0])
-        if not elements and text != "I":
-            raise unknown(token.column, joined[0] if joined else text, self.axes)
-        self.at = start
-        if elements:
-            return self._element(Name(self.here, text), column)
-        return Call(self.here, IDENTITY_NAME, (self.argument(),))
+        if whole:
+            return Name(self.here, whole[0])
+        if text in OPERATORS and not signs and text not in self.axes:
+            self.at = start
+            return self._over(token, text)
+        if base:
+            self.at = start
+            return self._element(Name(self.here, base[0]), column)
+        if signs:
+            return self._of_sign(token, text, signs, words if subscripted else None)
+        joined = "_".join([text, *words])
+        if (function := "".join([text, *words])) in FUNCTIONS and words and function != text:
+            return self.call(function)
+        if text == "I":
+            self.at = start
+            return Call(self.here, tex.IDENTITY_NAME, (self.argument(),))
+        self.at = after
+        raise unknown(token.column, joined if words else text, self.axes, below=True)
+
+    def _known(self, text: str, words: Sequence[str]) -> list[str]:
+        """The names of the model that a text with these words may be: Xbar or X_bar."""
+        glued = product(("_", ""), repeat=len(words)) if len(words) < 5 else ()
+        joined = ["".join(chain([text], *zip(glue, words, strict=True))) for glue in glued]
+        known = [name for name in dict.fromkeys(joined) if name in self.axes]
+        return known or [name for one in joined[:1] if (name := f"{one}_") in self.axes]
+
+    def _is_random(self, name: str) -> bool:
+        return self.names.get(name, Known()).random
+
+    def _of_sign(
+        self, token: Token, text: str, signs: Sequence[str], words: Sequence[str] | None
+    ) -> Node:
+        """What a sign above or behind a name is, if no name of the model has it: a complement."""
+        whole = self._known(text, words or []) if words != [] else []
+        for name in whole[:1]:
+            if self.names.get(name, Known()).event and signs in (["bar"], [_PRIME]):
+                return _Complement(self.here, Name(self.here, name))
+            if signs == ["vec"] and self.axes[name] > 0:
+                return Name(self.here, name)
+        joined = "_".join(["".join([text, *signs]), *(words or [])])
+        if text not in self.axes:
+            raise unknown(token.column, joined, self.axes)
+        hint = f"name the line {joined}; that the event {text} does not happen is \\lnot {text}"
+        raise self.error(f"{joined!r} is no name of the model", hint, token.column)
+
+    def _over(self, token: Token, name: str) -> Node:
+        r"""Read an operator with names below it, `E_{x, y}` or `E_{x \sim p}`.
+
+        They are all of its argument that is random, each of one law in the formula.
+        """
+        start, column = self.at, self.token.column
+        self.at = max(_end_of_script(self.tokens, start - 1), start)
+        inside = [one.text.removeprefix("\\") for one in self.tokens[start : self.at]]
+        inside = inside[1:-1] if inside[:1] == ["{"] else inside
+        over = [*takewhile(lambda one: one != "sim", inside)]
+        names, law = {*over} - {","}, inside[len(over) :]
+        same = all(self.laws.setdefault(one, law) == law for one in names if law)
+        if not names or not same or not all(map(self._is_random, names)):
+            raise unknown(token.column, f"{name}_", self.axes, below=True)
+        call = self.call(name)
+        read = {one.name for one in syntax.walk(call) if isinstance(one, Name)}
+        if any(self._is_random(one) for one in read - names):
+            message = f"{name} over some of what is random is not read"
+            raise self.error(message, f"leave it out where it means all draws: {name}(…)", column)
+        return call
 
     def _plain(self, token: Token, text: str) -> Node:
-        if text in self.bound and text not in self.axes:
-            return self._counting(text, token.column)
-        called = text if text in OPERATORS or text in FUNCTIONS else CALLED.get(f"\\{text}")
-        if called is not None and text not in self.axes:
+        if text in self.bound:
+            through = self.bound[text]
+            if through is None:
+                message = f"where {text} begins and ends is not known"
+                raise self.error(message, rf"write \sum_{{{text}=1}}^{{n}}", token.column)
+            return syntax.Subscript(self.here, through, (Name(self.here, ANY_ELEMENT + text),))
+        called = tex.CALLED.get(f"\\{text}", text)
+        known = self._known(text, [])
+        if (called in OPERATORS or called in FUNCTIONS) and text not in self.axes:
             return self.call(called)
-        if text not in self.axes:
-            raise unknown(token.column, text, self.axes)
-        return Name(self.here, text)
+        if not known:
+            error = unknown(token.column, text, self.axes)
+            if token.kind == "word" and (error.hint or "").startswith(_ITS_NAMES):
+                error.hint = "words of a sentence stand outside of the formula"
+            raise error
+        return Name(self.here, known[0])
 
     def _words_below(self) -> list[str]:
         """The words and numbers of a subscript, which is passed; empty if it has anything else."""
@@ -716,178 +1116,184 @@ class _FormulaReader:
                 return parts
 
     def _indicator(self) -> Node:
-        """Read the event of an indicator in brackets; its value is 1 if it holds, and else 0."""
+        """Read the event of an indicator; its value is 1 if it holds, and else 0."""
         self.at += 1
+        below = self.taken("_")
         column = self.token.column
-        node = self.atom() if self.is_next("(", "[", "\\{", "\\lbrace") else None
-        if node is None or not is_event(node):
+        if below and self.taken("{"):
+            node: Node | None = self.event()
+            self.expect("}")
+        elif below:
+            self._refuse_long()
+            node = self.atom()
+        else:
+            node = self.atom() if self.is_next("(", "[", "\\{", "\\lbrace") else None
+        if node is None or not self.is_event(node):
             raise self.error("an indicator is of an event", "write \\mathbb{1}(x > 0)", column)
-        return node
-
-    # ---- short forms of papers: `\bar{X}`, `\ln n`, `\|x\|_1` ------------------------------------
+        self.refuse_complements(node, event=True)
+        return _settled(node)
 
     def _accented(self) -> Node:
-        r"""Read a letter with an accent: `\bar{X}` is Xbar or X_bar."""
+        r"""Read `\bar{X}`, for Xbar or X_bar, or the complement of an event."""
         sign = self.token
         self.at += 1
         braced = self.taken("{")
         letter, text = self.token, self.token.text.removeprefix("\\")
+        if braced and self.peek(1) != "}" and tex.ACCENTS[sign.text] == "bar":
+            event = self.event()
+            self.expect("}")
+            if self.is_event(event):
+                return _Complement(self.here, event)
         if not text.isalpha() or (not braced and letter.kind == "letters" and len(text) > 1):
-            raise self.error(f"{sign.text} stands above one name", rf"write {sign.text}{{x}}")
+            message = f"{sign.text} stands above one name"
+            raise self.error(message, rf"write {sign.text}{{x}}", letter.column)
         self.at += 1
         if braced:
             self.expect("}")
-        joined = f"{text}_{ACCENTS[sign.text]}", text + ACCENTS[sign.text]
-        known = [name for name in joined if name in self.axes]
-        if len(known) == 1:
-            return self.below(sign, known[0])
-        if known:
-            message = f"this may be {' or '.join(known)}"
-            raise self.error(message, NOTATION, sign.column)
-        if text not in self.axes:
-            raise unknown(sign.column, joined[1], self.axes)
-        hint = f"name the line {joined[1]}; that the event {text} does not happen is \\lnot {text}"
-        raise self.error(f"{joined[1]!r} is no name of the model", hint, sign.column)
-
-    def _bare_argument(self, name: str) -> Node:
-        r"""Read an argument without brackets, `\ln n`: one letter, number, root or fraction."""
-        token = self.token
-        refused = self.error(f"the argument of {name} stands in brackets", f"write {name}(…)")
-        lone = {*ACCENTS, *GROUPED, *FRACTIONS, *LETTERS, *(f"\\{one}" for one in self.axes)}
-        short = token.kind == "number" or (token.kind == "letters" and len(token.text) == 1)
-        by_element = name in FUNCTIONS and FUNCTIONS[name].by_element
-        if not by_element or not (short or (token.kind == "command" and token.text in lone)):
-            raise refused
-        node = self.atom()
-        if self.token.kind == "word" or self.token.text not in {*_ENDS, ""}:
-            raise refused
-        return node
+        return self.below(sign, text, tex.ACCENTS[sign.text])
 
     def _norm_of_order(self, name: str, node: Node) -> Node:
         r"""Read `\|x\|_1` of a vector or `\|A\|_F` of a matrix, from the subscript on."""
         self.at += 1
         braced = self.taken("{")
-        token, axes = self.token, axes_of(node, self.axes)
-        if token.text == "F" and token.text not in self.axes and axes == 2:
+        order, axes, option = self.token, axes_of(node, self.axes), "ord"
+        value: Node
+        if order.text == "F" and "F" not in self.axes and axes == 2:
             self.at += 1
-            both = tuple(Number(self.here, axis) for axis in (0, 1))
-            axis = syntax.ArrayLiteral(self.here, both)
-            keywords: tuple[tuple[str, Node], ...] = (("axis", axis),)
+            both = (Number(self.here, 0), Number(self.here, 1))
+            option, value = "axis", syntax.ArrayLiteral(self.here, both)
+        elif axes == 1:
+            if not braced:
+                self._refuse_long()
+            value = self.sum() if braced else self.atom()
         else:
-            if axes != 1 or (not braced and token.kind == "number" and len(token.text) > 1):
-                raise self.error("which norm is meant is not known", IN_MARK)
-            order = self.sum() if braced else self.atom()
-            keywords = () if order == Number(self.here, 2) else (("ord", order),)
+            raise self.error("which norm is meant is not known", IN_MARK)
         if braced:
             self.expect("}")
+        keywords = () if value == Number(self.here, 2) else ((option, value),)
         return Call(self.here, name, (node,), keywords)
 
-    # ---- elements of arrays, and sums and products over them -------------------------------------
+    # ---- elements of arrays, and sums, products and extremes over them ---------------------------
 
-    def _total(self) -> Node:
-        r"""Read `\sum_{i=1}^{n}` or `\prod_{i=1}^{n}` and its body, in which i indexes elements."""
-        name = TOTALS[self.token.text]
-        self.at += 1
-        self.expect("_")
+    def _range(self) -> tuple[Token | None, tuple[Node, Node] | None]:
+        """Read the letter below a sum, and where it begins and ends; None where none is given."""
+        if not self.taken("_"):
+            return None, None
         braced = self.taken("{")
+        start: Node | None = None
+        if braced and self.peek(1) in (r"\le", r"\leq"):
+            start = self.sum()
+            self.at += 1
         letter = self.token
         if letter.kind != "letters" or len(letter.text) != 1:
             raise self.error("a sum counts by one letter", r"write \sum_{i=1}^{n}")
-        for names, said in (
-            (self.axes, "is a name of the model"),
-            ({self.free}, "stands for any element"),
-        ):
-            if letter.text in names:
-                raise self.error(f"{letter.text!r} {said} already", "count by another")
-        self.counted.add(letter.text)
+        if letter.text in self.free:
+            raise self.error(f"{letter.text!r} stands for any element already", "count by another")
         self.at += 1
-        ends: tuple[Node, Node] | None = None
-        if braced and self.taken("="):
+        end: Node | None = None
+        column = self.token.column
+        if start is not None and self.taken(r"\le", r"\leq"):
+            end = self.sum()
+        elif braced and start is None and self.taken("="):
             start = self.sum()
             self.expect("}")
             self.expect("^")
             column = self.token.column
-            ends = start, self.argument()
-            if ends[1] == Name(self.here, INFINITY):
-                message = "a sum without end is not read"
-                raise self.error(message, "end it where its terms are small", column)
-        elif braced:
+            end, braced = self.argument(), False
+        if braced:
             self.expect("}")
-        outer = self.bound
-        self.bound = {**outer, letter.text: None if ends is None else places(*ends)}
-        first = self.at
-        body = self.product()
-        self.bound = outer
+        if start is None or end is None:
+            return letter, None
+        if end == Name(self.here, tex.INFINITY):
+            message = "a sum without end is not read"
+            raise self.error(message, "end it where its terms are small", column)
+        return letter, (start, end)
+
+    def _total(self) -> Node:
+        r"""Read `\sum_{i=1}^{n}`, `\prod_i` or `\max_i`, and its body with elements i."""
+        word = self.token
+        name = tex.TOTALS.get(word.text, word.text[1:])
+        self.at += 1
+        letter, ends = self._range()
+        outer, free, first = self.bound, self.free, self.at
+        if letter is None:
+            self.free = ()
+        else:
+            self.counted.add(letter.text)
+            self.bound = {**outer, letter.text: None if ends is None else places(*ends)}
+        body = self.powered() if name in _EXTREMES else self.product()
+        self.bound, column = outer, word.column if letter is None else letter.column
         met = letters_in(body)
+        if letter is None and (len(met) != 1 or met & {*free} or len(self.free) > 1):
+            hint = rf"write {word.text}_{{i=1}}^{{n}}"
+            raise self.error("what is counted is not known", hint, column)
+        counted = min(met) if letter is None else letter.text
+        self.counted.add(counted)
+        self.free = free
         if has_elements(body) and ends and isinstance(ends[0], Number) and ends[0].value < 1:
-            raise self.error("elements count from 1", "begin the sum at 1", letter.column)
+            raise self.error("elements count from 1", "begin the sum at 1", column)
         last = body.right if isinstance(body, Binary) and body.operator in "*/@%" else body
-        clear = name == SUM_NAME or last is body or letters_in(last)
-        if not clear and not self.in_brackets(first, self.at):
+        clear = name == tex.SUM_NAME or last is body or letters_in(last)
+        more = name in _EXTREMES and (self._starts_factor() or self.token.text in _TIMES)
+        if more or (not clear and not self.in_brackets(first, self.at)):
             message = "where this product ends is not known"
             raise self.error(message, "write brackets", self.tokens[first].column)
-        if met - {letter.text}:
-            raise self.error("a sum within a sum is not read", IN_MARK, letter.column)
+        if met - {counted}:
+            raise self.error("a sum within a sum is not read", IN_MARK, column)
         if not met:
-            if ends is None:
-                raise self.error(f"nothing is summed over {letter.text}", column=letter.column)
+            if ends is None or name in _EXTREMES:
+                raise self.error(f"nothing is summed over {counted}", column=column)
             further = Binary(self.here, "-", ends[1], ends[0])
             count = Binary(self.here, "+", further, Number(self.here, 1))
-            if name == SUM_NAME:
+            if name == tex.SUM_NAME:
                 return Binary(self.here, "*", count, body)
             return Binary(self.here, "**", body, count)
         part = ends and syntax.Slice(self.here, place_from_0(ends[0]), ends[1], None)
-        match body:  # the mean of a sum is the sum of the means
-            case Call(name=mean, arguments=(inner,), keywords=()) if (
-                mean == MEAN_NAME and name == SUM_NAME
-            ):
-                summed = elementwise(inner, part, letter.column, self.axes)
-                return Call(self.here, MEAN_NAME, (Call(self.here, name, (summed,)),))
-        return Call(self.here, name, (elementwise(body, part, letter.column, self.axes),))
-
-    def _counting(self, letter: str, column: int) -> Node:
-        r"""The index letter of a sum as a number, as in `\sum_{k=1}^n 1/k`."""
-        through = self.bound[letter]
-        if through is None:
-            message = f"where {letter} begins and ends is not known"
-            raise self.error(message, rf"write \sum_{{{letter}=1}}^{{n}}", column)
-        return syntax.Subscript(self.here, through, (Name(self.here, ANY_ELEMENT + letter),))
+        return Call(self.here, name, (elementwise(body, part, column, self.axes),))
 
     def _element(self, base: Node, column: int) -> Node:
         """Read the subscript of an element, `x_{2, n}`."""
         braced = self.taken("{")
-        first = self.token
+        first, axes = self.token, axes_of(base, self.axes)
+        of_rows = axes is not None and len(first.text) == axes > 1 and braced
+        unnamed = self.axes.keys().isdisjoint((first.text, *first.text))
+        if of_rows and unnamed and first.kind == "letters" and self.peek(1) == "}":
+            self.tokens[self.at : self.at + 1] = [  # the letters of A_{ij}
+                Token("symbol" if one == "," else "letters", one, first.column)
+                for one in ",".join(first.text)
+            ]
         entries = [self._entry(braced)]
         while braced and self.taken(","):
             entries.append(self._entry(braced))
         if braced:
             self.expect("}")
-        if len(entries) > 1 and any(map(is_letter, entries)):
+        letters = tuple(one.name[1:] for one in entries if isinstance(one, Name) and is_letter(one))
+        if letters and (len(letters) < len(entries) or len({*letters}) < len(letters)):
             message = "a letter for any element stands beside another index"
             raise self.error(message, IN_MARK, column)
-        if axes_of(base, self.axes) != 1 and len(entries) == 1 and (
-            is_letter(entries[0]) or (first.kind == "number" and len(first.text) > 1)
-        ):  # fmt: skip
-            raise self.error("one place of an array of rows is a row", "write commas: A_{1, 2}",
-                               column)  # fmt: skip
+        if axes != len(entries) and (letters or (first.kind == "number" and first.text[1:])):
+            message = "one place of an array of rows is a row"
+            raise self.error(message, "write commas: A_{1, 2}", column)
+        if letters and not {*letters} & self.bound.keys():
+            if self.counted & {*letters}:
+                message = f"{letters[0]!r} counts a sum and stands for any element"
+                raise self.error(message, "use two letters", first.column)
+            if self.free not in ((), letters):
+                raise self.error("two letters for any element", IN_MARK, first.column)
+            self.free = letters
+        elif len(letters) > 1:
+            raise self.error("a sum of elements of rows is not read", IN_MARK, column)
         return syntax.Subscript(self.here, base, tuple(entries))
 
     def _entry(self, braced: bool) -> Node:
         """Read one index; a letter that is not a name stands for any element."""
         token = self.token
-        lone = not braced or self.peek(1) in ("}", ",")
-        letters = token.kind == "letters" and token.text not in self.axes
-        if letters and lone and len(token.text) == 1:
+        own = token.text in self.bound or token.text not in self.axes
+        own = own and token.kind == "letters"
+        if own and len(token.text) == 1 and (not braced or self.peek(1) in ("}", ",")):
             self.at += 1
-            if token.text in self.counted - self.bound.keys():
-                raise self.error(f"{token.text!r} counts a sum and stands for any element",
-                                   "use two letters", token.column)  # fmt: skip
-            if token.text not in self.bound:
-                if self.free not in (None, token.text):
-                    raise self.error("two letters for any element", IN_MARK, token.column)
-                self.free = token.text
             return Name(self.here, ANY_ELEMENT + token.text)
-        if letters and len(token.text) > 1:
+        if own and len(token.text) > 1:
             raise self.error("letters side by side are not an index", "write commas: A_{i, j}")
         start = self.at
         place = self.sum() if braced else self.atom()
@@ -904,29 +1310,26 @@ class _FormulaReader:
 # ---- names ---------------------------------------------------------------------------------------
 
 
-def unknown(column: int, name: str, names: Collection[str]) -> LatexError:
+def unknown(column: int, name: str, names: Collection[str], *, below: bool = False) -> LatexError:
     """The error for an unknown name, with a hint at what may be meant."""
-    head, below, _ = name.partition("_")
-    if below and (head in OPERATORS or (head in FUNCTIONS and head not in GREEK)):
+    head = name.partition("_")[0]
+    if below and (head in OPERATORS or (head in FUNCTIONS and head not in tex.GREEK)):
         every = "all draws" if head in OPERATORS else "all elements"
         hint = f"leave it out where it means {every}: {head}(…)"
         return LatexError(column, f"what stands below {head} is not read", hint)
     if name == "I":
         return LatexError(column, "the order of this matrix is not known", "write I_n")
+    if name == "lambda":
+        return LatexError(column, f"{name!r} is no name of the model", "name the line lambda_")
     near = name_hint(name, list(names)) or hint_for(name) or slip_of(name, [*OPERATORS, *FUNCTIONS])
-    own = ", ".join(sorted(set(names).difference(LETTERS.values())))
-    return LatexError(column, f"{name!r} is no name of the model", near or f"its names: {own}")
-
-
-def is_event(node: Node | None) -> bool:
-    """Whether an expression is a condition."""
-    return isinstance(node, syntax.Compare | syntax.Logic | syntax.Not | syntax.Member)
+    own = ", ".join(sorted(set(names).difference(tex.LETTERS.values())))
+    return LatexError(column, f"{name!r} is no name of the model", near or f"{_ITS_NAMES} {own}")
 
 
 def unread(token: Token, names: Collection[str]) -> LatexError:
     """The error for a command or a symbol that is not read."""
     name = token.text.removeprefix("\\")
-    if name in GREEK:
+    if name in tex.GREEK:
         return unknown(token.column, name, names)
     known = [one for one in names if len(one) > 1]
     hint = name_hint(name, known) if token.kind == "command" else None
@@ -938,22 +1341,16 @@ def cut(token: Token, names: Collection[str], *, subscripted: bool) -> list[str]
     """Letters cut into names; with `subscripted`, the last one may begin a name such as d_k."""
     text = token.text
 
-    @cache
-    def ways(start: int) -> tuple[tuple[str, ...], ...]:
-        if start == len(text):
-            return ((),)
-        cuts: list[tuple[str, ...]] = []
-        for end in range(start + 1, len(text) + 1):
-            part = text[start:end]
-            if part in names or (subscripted and start == len(text) - 1):
-                cuts += [(part, *rest) for rest in ways(end)]
-        return tuple(cuts[:2])
-
-    if len(text) > 40:  # the recursion is as deep as the text is long
+    if len(text) > LONGEST_WORD:
         raise LatexError(token.column, f"{text[:12]}… is no name of the model")
-    found = ways(0)
+    ways: dict[int, list[list[str]]] = {len(text): [[]]}
+    for start in reversed(range(len(text))):
+        last = subscripted and start == len(text) - 1
+        ends = [end for end in sorted(ways) if last or text[start:end] in names]
+        ways[start] = [[text[start:end], *rest] for end in ends for rest in ways[end]][:2]
+    found = ways[0]
     if len(found) == 1:
-        return list(found[0])
+        return found[0]
     if not found:
         raise unknown(token.column, text, names)
     message = f"{text!r} may be {' or '.join(' '.join(way) for way in found)}"
@@ -982,17 +1379,16 @@ def times(sign: str, left: Node, right: Node, axes: AxisCounts, column: int) -> 
     `left \cdot right` is an inner product of two vectors, or a number times anything. Two vectors
     beside each other, or with `\times` between them, are refused.
     """
-    operator = {r"\odot": "*", "*": "*", r"\bmod": "%", "/": "/"}.get(sign)
+    operator = {r"\odot": "*", "*": "*", "/": "/"}.get(sign)
     if operator is not None:
         return Binary(left.at, operator, left, right)
-    if sign == r"\thinspace" or isinstance(left, syntax.Transpose):
-        if isinstance(left, syntax.Transpose) and axes_of(left.base, axes) == 1:
-            left = left.base
-        return Binary(left.at, "@", left, right)
+    if isinstance(left, syntax.Transpose):
+        vector = axes_of(left.base, axes) == 1
+        return Binary(left.at, "@", left.base if vector else left, right)
     both = axes_of(left, axes), axes_of(right, axes)
     if both == (1, 1) and not sign:
         if isinstance(right, syntax.Transpose):
-            return Call(left.at, OUTER_NAME, (left, right.base))
+            return Call(left.at, tex.OUTER_NAME, (left, right.base))
         hint = r"write q^\top k or q \cdot k for the inner product, \odot element by element"
         raise LatexError(column, "two vectors stand side by side", hint)
     if 0 in both or _without_names(left) or _without_names(right):
@@ -1018,12 +1414,12 @@ def refuse_call(left: Node, right: Node, axes: AxisCounts, column: int) -> None:
     if not isinstance(left, syntax.Name):
         return
     head = left.name.partition("_")[0]
-    letter = len(head) == 1 or head in GREEK
+    letter = len(head) == 1 or head in tex.GREEK
     summed = isinstance(right, Negative) or (
         isinstance(right, Binary) and right.operator in ("+", "-")
     )
     array = axes_of(left, axes) != 0
-    if array or not (letter and summed) or head in NAMES_OF_FUNCTIONS:
+    if array or not (letter and summed) or head in tex.NAMES_OF_FUNCTIONS:
         message = f"{left.name!r} before brackets may be a function or a factor"
         hint = r"write \cdot between for a product"
         if head == "sigma":
@@ -1045,6 +1441,13 @@ def _without_names(node: Node) -> bool:
 
 
 # ---- elements of arrays --------------------------------------------------------------------------
+
+
+def _settled(node: Node) -> Node:
+    """The event with its complements as negations."""
+    below = [_settled(one) for one in syntax.children(node)]
+    node = syntax.rebuilt(node, below)
+    return syntax.Not(node.at, node.operand) if isinstance(node, _Complement) else node
 
 
 # A prefix that no name of the language has, for a letter that stands for any element.
@@ -1069,13 +1472,13 @@ def places(start: Node, end: Node) -> Node:
         count = end if not skipped.value else Binary(at, "+", end, Number(at, -skipped.value))
     else:
         count = Binary(at, "-", end, skipped)
-    whole = Call(at, PLACES_NAME, (count,))
+    whole = Call(at, tex.PLACES_NAME, (count,))
     return whole if start == Number(at, 0) else Binary(at, "+", start, whole)
 
 
 def _is_places(base: Node) -> bool:
     whole = base.right if isinstance(base, Binary) else base
-    return isinstance(whole, Call) and whole.name == PLACES_NAME
+    return isinstance(whole, Call) and whole.name == tex.PLACES_NAME
 
 
 def has_elements(node: Node) -> bool:
@@ -1104,96 +1507,72 @@ def refuse_mixed(parts: Iterable[Node], column: int, axes: Mapping[str, int]) ->
                          "write a letter below both, or the statement in the mark")  # fmt: skip
 
 
-def elementwise(
-    node: Node, part: Node | None, column: int, axes: Mapping[str, int], *, within: bool = False
-) -> Node:
+def elementwise(node: Node, part: Node | None, column: int, axes: Mapping[str, int]) -> Node:
     """A statement about any element, turned into one about the arrays, or about parts of them."""
     if not letters_in(node):
         return node
     match node:
-        case syntax.Subscript(base=base, index=(Name(),)):
+        case syntax.Subscript(base=base, index=index) if all(map(is_letter, index)):
             if part is None or _is_places(base):
                 return base
             return syntax.Subscript(node.at, base, (part,))
         case Binary() | Negative() | syntax.Compare() | syntax.Logic() | syntax.Not():
             pass
-        case Call(name=name) if name in FUNCTIONS and FUNCTIONS[name].by_element:
-            pass
-        case Call(name=name) if within and name in OPERATORS:
+        case Call(name=name) if name in OPERATORS or FUNCTIONS[name].by_element:
             pass
         case _:
             what = f"{node.name}(…) of each" if isinstance(node, Call) else "what is said of each"
             message = f"{what} element cannot be said of all elements at once"
             raise LatexError(column, message, IN_MARK)
     refuse_mixed(syntax.children(node), column, axes)
-    below = [elementwise(one, part, column, axes, within=within) for one in syntax.children(node)]
+    below = [elementwise(one, part, column, axes) for one in syntax.children(node)]
     return syntax.rebuilt(node, below)
 
 
 # ---- numbers of axes -----------------------------------------------------------------------------
-#
-# How many axes an expression has, from the numbers of axes of its names.
-
-
-# an index of this kind adds an axis, or stands for several
-_OTHER_INDICES = (syntax.NewAxis, syntax.Rest, syntax.ArrayLiteral, syntax.Compare, syntax.Logic)
-
-# options that change how many axes a result has
-_ALONG = frozenset({"axis", "axes", "keepdims", "n", "shape"})
 
 
 def axes_of(node: Node, axes: Mapping[str, int]) -> int | None:
-    """The number of axes of an expression; None if it is not known.
-
-    Args:
-        node: the expression.
-        axes: the numbers of axes of the names; a fixed number has none.
+    """The number of axes of an expression, from those of its names; None if it is not known.
 
     >>> from dropcheck.claims.registry import SourceText
     >>> known = {"q": 1, "K": 2, "p": 0}
     >>> [axes_of(parse_expression(SourceText.plain(text)), known) for text in
     ...     ("q / p", "K @ q", "q @ q", "sum(K)", "E(q)", "K[0]", "K.T", "z")]
-    [1, 1, 0, 1, 0, 1, 2, None]
+    [1, 1, 0, 1, 1, 1, 2, None]
     """
+    below = [axes_of(one, axes) for one in syntax.children(node)]
     match node:
-        case Number():
-            return 0
         case Name(name=name):
             return axes.get(name)
-        case Negative(operand=inner) | syntax.Transpose(base=inner):
-            return axes_of(inner, axes)
-        case Binary(operator="@", left=left, right=right):
-            return _by(
-                lambda shapes, _: matmul(*shapes), (axes_of(left, axes), axes_of(right, axes))
-            )
-        case Call(name=name, arguments=arguments, keywords=keywords):
-            if name in OPERATORS:
-                return 0
-            if name == PLACES_NAME:
-                return 1
-            if name not in FUNCTIONS or not _ALONG.isdisjoint(dict(keywords)):
+        case Binary(operator="@"):
+            return _by(lambda shapes, _: matmul(*shapes), below)
+        case Call(name=tex.PLACES_NAME):
+            return 1
+        case Call(name=name, keywords=keywords) if name not in OPERATORS:
+            along = _ALONG.isdisjoint(dict(keywords)) and name in FUNCTIONS
+            return _by(FUNCTIONS[name].shape, below[: len(node.arguments)]) if along else None
+        case syntax.Subscript(index=index):
+            if any(isinstance(one, _OTHER_INDICES) for one in index) or below[0] is None:
                 return None
-            return _by(FUNCTIONS[name].shape, tuple(axes_of(one, axes) for one in arguments))
-        case syntax.ArrayLiteral(items=items):
-            of_item = axes_of(items[0], axes) if items else 0
-            return None if of_item is None else of_item + 1
-        case syntax.Subscript(base=base, index=index):
-            of_base = axes_of(base, axes)
-            plain = not any(isinstance(one, _OTHER_INDICES) for one in index)
-            slices = sum(isinstance(one, syntax.Slice) for one in index)
-            return None if of_base is None or not plain else of_base - len(index) + slices
-        case _:
-            below = [axes_of(child, axes) for child in syntax.children(node)]
-            known = [count for count in below if count is not None]
-            return max(known, default=0) if len(known) == len(below) else None
+            return below[0] - sum(not isinstance(one, syntax.Slice) for one in index)
+        case syntax.ArrayLiteral() | syntax.Conditional():
+            return None
+    known = [count for count in below if count is not None]
+    return max(known, default=0) if len(known) == len(below) else None
 
 
-def _by(rule: ShapeRule, counts: tuple[int | None, ...]) -> int | None:
+# An index that adds an axis, or stands for several, and options that change how many there are.
+_OTHER_INDICES = (syntax.NewAxis, syntax.Rest, syntax.ArrayLiteral, syntax.Compare, syntax.Logic)
+_ALONG = frozenset({"axis", "axes", "keepdims", "n", "shape"})
+
+
+def _by(rule: ShapeRule, counts: Sequence[int | None]) -> int | None:
     """The number of axes that a shape rule gives; all axes are taken to have length 2."""
     known = tuple((2,) * count for count in counts if count is not None)
-    if len(known) < len(counts):
-        return None
     try:
-        return len(rule(known, {"axis": -1.0, "keepdims": 0.0}))
+        return (
+            len(rule(known, {"axis": -1.0, "keepdims": 0.0})) if len(known) == len(counts) else None
+        )
     except (ShapeError, LookupError, TypeError):
         return None

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from typing import Any
 
 from dropcheck.documents.marks import (
+    HIDDEN,
     LONGEST_BEFORE,
     MARK,
     SHOWS_SOMETHING,
@@ -138,6 +140,12 @@ class _MarkdownReader:
 
     def _of_html(self, passage: _Passage, region: Piece) -> Iterator[Comment]:
         parts = list(html_parts(region.text))
+        first = len(region.text) - len(region.text.lstrip())
+        if MARK.match(region.text, first) and hide(
+            region.text, ((start, end) for _, start, end in parts)
+        ).replace(HIDDEN, "").strip():  # fmt: skip
+            message = "a mark that begins a line takes the line out of its paragraph"
+            self.page.refuse(region.at[first], message, "begin the line with a word")
         formulas = self._shown(region, ((start, end) for _, start, end in parts), heading=False)
         for is_comment, start, end in parts:
             found = _COMMENT.match(region.text, start) if is_comment else None
@@ -185,8 +193,30 @@ class _MarkdownReader:
                     if found is not None and not within:
                         marks.append((passage, found, _sentence(passage, place)))
         formulas = self._shown(region, hidden, heading=passages[0].heading)
+        self._refuse_shown(region, [found.span() for _, found, _ in marks])
         for passage, found, sentence in marks:
             yield self._comment(passage, region, found, formulas, sentence)
+
+    def _refuse_shown(self, region: Piece, comments: Sequence[tuple[int, int]]) -> None:
+        """Report marks that change what a renderer shows: in a formula, or beside emphasis."""
+        marks = [span for span in comments if MARK.match(region.text, span[0])]
+        if not marks:
+            return
+        inside = hide(region.text, marks).replace(HIDDEN, "x")
+        formulas = list(formulas_in(inside))
+        begins = [one.start for one in formulas]
+        for start, _ in marks:
+            at = bisect_left(begins, start) - 1
+            if at >= 0 and formulas[at].end > start:
+                message = "a mark inside a formula is shown where the page is rendered"
+                closing = inside[formulas[at].inner_end : formulas[at].end]
+                self.page.refuse(region.at[start], message, f"put it right behind {closing}")
+                return
+        edges = pairwise((0, *chain(*marks), len(region.text)))
+        bare = "".join(region.text[start:end] for start, end in list(edges)[::2])
+        if _EMPHASIS.search(region.text) and _rendered(region.text) != _rendered(bare):
+            message = "this mark changes how the text beside it is shown"
+            self.page.refuse(region.at[marks[0][0]], message, "put it behind the emphasis")
 
     def _shown(
         self, region: Piece, hidden: Iterable[tuple[int, int]], *, heading: bool
@@ -236,6 +266,17 @@ class _MarkdownReader:
             unread=unread,
             after=after["text"] if after is not None else "",
         )
+
+
+_EMPHASIS = re.compile(r"-->[*_~]|[*_~]<!--")
+_COMMENTS = re.compile(r"<!--.*?-->", re.DOTALL)
+
+
+def _rendered(text: str) -> str:
+    """A paragraph as HTML, without comments."""
+    from markdown_it import MarkdownIt
+
+    return _COMMENTS.sub("", MarkdownIt("commonmark").renderInline(text))
 
 
 def _sentence(passage: _Passage, place: int) -> str:

@@ -1,28 +1,24 @@
-"""Marks in documents: what every format yields, the figure before a mark, and what it claims.
-
-A figure is read only if there is one way to read it. `2/3`, `3-4`, `1.0.68`, `v1.2` and `1,23` are
-refused; a pair of marks can bound the number that is meant.
-"""
+"""Marks in documents: what every format yields, where formulas stand, and what a mark claims."""
 
 from __future__ import annotations
 
 import difflib
-import html
 import re
-import unicodedata
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from itertools import accumulate
 
+from dropcheck.claims.claimsfile import FileKeys
 from dropcheck.claims.registry import SourceText
 from dropcheck.claims.yaml_places import LineColumn, Problems
-from dropcheck.documents.latex import LONGEST, LatexError
+from dropcheck.documents.figures import Figure, FigureError, goes_on, read_before
+from dropcheck.documents.latex import LAST_ROW, LAYOUT, LONGEST, LatexError
 from dropcheck.errors import Location
 
 WORD = "dropcheck"
+BLOCK_KEYS = {*FileKeys.model_fields, "parameters", "notation"} - {"dropcheck", "documents"}
 LONGEST_BEFORE = 1_000  # characters before a mark that are read
 _HEAD = re.compile(r"\s*(?P<word>/?[\w-]+)(?:[ \t]+#(?P<id>[\w.-]+))?[ \t]*(?P<colon>:)?")
 _BEHIND_SIGNS = re.compile(
@@ -321,16 +317,19 @@ IS_FORMULA = re.compile(rf"(?:{_WITH_ARGUMENT}|{_MATHS})\*?")
 """Matches the name of an environment that is a formula."""
 _CLOSES = {"$": "$", "$$": "$$", r"\(": r"\)", r"\[": r"\]"}
 # A relation counts only outside of brackets, indices, exponents, words and names.
-_TOKEN = re.compile(
-    r"(?P<hiding>(?:[_^]|\\(?:text\w*|mbox|label|tag|ref|eqref|begin|end|operatorname|mathrm)\*?)"
-    r"\s*\{|\\\{|[(\[])"
-    r"|(?P<open>\{)|(?P<close>\\?\}|[)\]])"
-    r"|(?P<relation>(?<![:\\])=|[<>≤≥≈]"
-    r"|\\(?:leq?|geq?|leqslant|geqslant|lt|gt|approx|neq?|simeq)(?![A-Za-z]))"
+_ENCLOSED = re.compile(
+    r"(?:[_^]|\\(?:text\w*|mbox|label|tag|ref|eqref|begin|end|operatorname|mathrm)\*?)\s*\{[^{}]*\}"
+    r"|\\\{[^{}]*\\\}|\{[^{}=<>≤≥≈]*\}|\([^()]*\)|\[[^\[\]]*\]"
 )
-_NOTHING = re.compile(  # commands of layout
-    r"\\(?:label|tag)\*?\{[^{}]*\}|\\(?:nonumber|notag|displaystyle)(?![A-Za-z])|&"
-    r"|\\\\(?:\[[^\]]{0,50}\])?|\\(?:begin|end)\{(?:split|aligned|gathered)\}(?:\[[^\]]*\])?"
+_RELATES = re.compile(
+    r"(?<![:\\])=|[<>≤≥≈]|\\(?:leq?|geq?|leqslant|geqslant|lt|gt|approx|neq?|simeq)(?![A-Za-z])"
+)
+_DEEPEST = 20  # brackets in brackets
+_NOTHING = re.compile(rf"{LAYOUT}|&|\\\\(?:\[[^\]]{{0,50}}\])?")
+# How a row begins that goes on with the statement of the row before: compare `latex.rows_of`.
+_CONTINUES = re.compile(
+    r"(?:[\s&~]|\\[,;:! ]|\\q?quad(?![A-Za-z]))*"
+    r"(?:[-+=<>≤≥]|\\(?:leq?|geq?|lt|gt|approx|neq?|cdot|times)(?![A-Za-z]))"
 )
 # In an environment of cells, an end of a row does not end a statement.
 _CELLS = r"(?:[pbBvV]?matrix|smallmatrix|cases|array|dcases|rcases)\*?\}"
@@ -351,10 +350,19 @@ class FormulaSpan:
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A formula that a mark may be about, and as it is printed."""
+    """A formula that a mark may be about, and as it is printed.
+
+    `steps` is `LAST_ROW` if a mark behind a row is about the relations of this row alone.
+    """
 
     inner: Piece
     printed: Piece
+    steps: str = ""
+
+    @property
+    def delimited(self) -> bool:
+        """Whether it is printed with its delimiters, and so can stand in a sentence."""
+        return self.printed.text.startswith(("$", r"\(", r"\["))
 
 
 def formulas_in(text: str) -> Iterator[FormulaSpan]:
@@ -402,16 +410,12 @@ def has_relation(formula: str) -> bool:
     >>> has_relation(r"\operatorname{Var}(q \cdot k) = d_k"), has_relation(r"\sum_{i=1}^n P(x > i)")
     (True, False)
     """
-    hidden: list[bool] = []  # for each open bracket, whether a relation in it does not count
-    for found in _TOKEN.finditer(formula):
-        match found.lastgroup:
-            case "relation" if not any(hidden):
-                return True
-            case "hiding" | "open" as kind:
-                hidden.append(kind == "hiding")
-            case "close" if hidden:
-                hidden.pop()
-    return False
+    for _ in range(_DEEPEST):
+        outer = _ENCLOSED.sub("", formula)
+        if outer == formula:
+            break
+        formula = outer
+    return _RELATES.search(formula) is not None
 
 
 def formula_of(
@@ -432,24 +436,28 @@ def formula_of(
     if not one.rows:
         inner = piece.part(one.inner_start, one.inner_end)
         return Formula(inner, piece.part(one.start, one.end)), ""
-    rows = one.rows
+    rows, steps = one.rows, ""
     if at < one.end:
         last = bisect_left(rows, (at,)) - 1
         last -= last >= 0 and not _shows(piece.text, rows[last][0], at)
         if last < 0:
             return None, ""
-        rows = rows[last : last + 1]
-        if _shows(piece.text, at, rows[0][1]):
+        if _shows(piece.text, at, rows[last][1]):
             return None, "the formula continues after this mark: put it at the end of its row"
-    if len(rows) > 1:
-        where = "write each as a formula of its own" if behind else "put it at the end of its row"
-        return None, f"several rows stand before this mark: {where}"
-    if rows[0][1] - rows[0][0] > LONGEST:
+        first, steps = last, LAST_ROW
+        while first and _CONTINUES.match(piece.text, *rows[first]):
+            first -= 1
+            if rows[last][1] - rows[first][0] > LONGEST:
+                break
+        rows = rows[first : last + 1]
+    if rows and rows[-1][1] - rows[0][0] > LONGEST:
         return None, f"the formula before this mark is longer than {LONGEST:,} characters"
-    inner = piece.part(*rows[0]).replaced(_NOTHING)
-    inner = inner.part(0, len(inner.text))
-    whole = at == one.end and one.inner_start - one.start == 2  # $$ and \[
-    return Formula(inner, piece.part(one.start, one.end) if whole else inner), ""
+    whole = piece.part(rows[0][0], rows[-1][1]) if rows else piece.part(one.start, one.start)
+    printed = piece.part(one.start, one.end)
+    if rows and (steps or one.inner_start - one.start > len("$$")):
+        shown = (piece.part(*rows[-1]) if steps else whole).replaced(_NOTHING)
+        printed = shown.part(0, len(shown.text))
+    return Formula(whole, printed, steps), ""
 
 
 def _rows(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -471,222 +479,6 @@ def _shows(text: str, start: int, end: int) -> bool:
     return bool(_NOTHING.sub("", text[start:end]).strip(" \n\t.,;"))
 
 
-# ---- the figure right before a mark --------------------------------------------------------------
-
-
-PAIR = "mark a number in decimals alone: <!-- dropcheck: … -->0.5<!-- /dropcheck -->"
-
-_SEPARATOR = "write a thousands separator, as in 12,345, or bound it by a pair of marks"
-
-# Ends of emphasis, code and mathematics, which may stand between a figure and its mark.
-_CLOSERS = re.compile(r"[*_`$]*\Z")
-MINUS = "-\N{MINUS SIGN}"
-# Separators of thousands. A plain space is not one: "in 12 345 draws" may be two numbers.
-GROUP = r"(?:,|\{,\}|_|'|’|\\,|[\N{NARROW NO-BREAK SPACE}\N{NO-BREAK SPACE}\N{THIN SPACE}])"
-_NUMBER = rf"(?:[0-9]{{1,3}}(?:{GROUP}[0-9]{{3}})+|[0-9]+)?(?:\.[0-9]+)?"
-_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
-# A bare 10 is read as a power only with a minus sign: otherwise the raised number may be a note's.
-_EXPONENT = (
-    rf"(?:[eE](?P<e>[{MINUS}+]?[0-9]{{1,3}})"
-    r"|(?:(?P<times>\s?(?:×|·|\\times|\\cdot)\s?10)"
-    rf"|(?<=10)(?<![0-9.]10)(?=\^\{{?[{MINUS}]|⁻))"
-    rf"(?:\^\{{?(?P<power>[{MINUS}]?[0-9]{{1,3}})\}}?"
-    r"|(?P<raised>⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})))"
-)
-_PERCENT = r"(?P<percent>(?:\\,|[ \N{NARROW NO-BREAK SPACE}\N{NO-BREAK SPACE}\N{THIN SPACE}])?\\?%)"
-FIGURE = rf"(?P<number>{_NUMBER}){_EXPONENT}?{_PERCENT}?"
-"""A regular expression for figures; it also matches the empty text."""
-_FIGURE = re.compile(rf"{FIGURE}\Z")
-_LAST = frozenset("0123456789%⁰¹²³⁴⁵⁶⁷⁸⁹")
-# No figure is longer, so a search reads only so many characters.
-LONGEST_FIGURE = 80
-
-
-@dataclass(frozen=True, slots=True)
-class FigureError(Exception):
-    """Why no figure can be read before a mark; `column` counts from 0 in the text."""
-
-    column: int
-    message: str
-    hint: str
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A printed number: `text[start:end]`, including its sign, exponent and percent sign.
-
-    `unit` is the value of the last printed digit: 0.01 for 41%, 0.001 for 0.900.
-    """
-
-    value: float
-    digits: Decimal  # the exact number
-    unit: Decimal
-    start: int
-    end: int
-    percent: bool
-
-
-def read_before(text: str, end: int) -> Figure | None:
-    r"""The figure that ends at `end`, or before the ends of emphasis, code or mathematics there.
-
-    Args:
-        text: a passage of a document.
-        end: where the mark begins.
-
-    Returns:
-        None if the text does not end in a digit or a percent sign.
-
-    Raises:
-        FigureError: there may be several ways to read it.
-
-    >>> read_before("raises it by **41%**", 20).unit
-    Decimal('0.01')
-    >>> read_before(r"$1.20 \times 10^{-3}$", 21).digits
-    Decimal('0.00120')
-    """
-    closed = _CLOSERS.search(text, max(0, end - LONGEST_FIGURE), end)
-    stop = closed.start() if closed is not None else end
-    last = text[stop - 1] if stop else ""
-    if last not in _LAST and last != "}":
-        return None
-    found = _longest(text, stop)
-    if found is None:
-        if last == "}":  # it is not the end of $10^{-3}$
-            return None
-        raise FigureError(stop - 1, "no number stands before this sign", PAIR)
-    printed = found["number"]
-    start = _beginning(text, found.start(), stop)
-    if is_power(found) and _FACTOR.search(seen(text[max(0, start - LONGEST_FIGURE) : start])):
-        raise FigureError(start, "what this power multiplies is not read", PAIR)
-    whole = re.sub(GROUP, "", printed)
-    if re.match(rf"0+{GROUP}", printed):
-        raise FigureError(start, f"{printed!r} may have a decimal comma", "write a decimal point")
-    if re.match("0[0-9]", whole):
-        raise FigureError(start, f"{printed!r} begins with 0, as a code does", PAIR)
-    power = found["e"] or found["power"] or (found["raised"] or "").translate(_SUPERSCRIPTS) or "0"
-    shift = int(power.replace("\N{MINUS SIGN}", "-")) - (2 if found["percent"] else 0)
-    number = Decimal(1 if is_power(found) else whole)
-    digits = number.scaleb(shift)
-    if text[start] in MINUS:
-        digits = -digits
-    places = number.as_tuple().exponent
-    assert isinstance(places, int)  # the number is finite
-    unit = Decimal(1).scaleb(places + shift)
-    return Figure(
-        value=float(digits),
-        digits=digits,
-        unit=unit,
-        start=start,
-        end=stop,
-        percent=bool(found["percent"]),
-    )
-
-
-def is_power(found: re.Match[str]) -> bool:
-    """Whether a match of FIGURE is a bare power of ten, so that its number is the base, 10."""
-    raised = found["power"] or found["raised"]
-    return raised is not None and found["times"] is None
-
-
-# A factor before a power of ten.
-_FACTOR = re.compile(r"(?:[0-9)\]}]|times)\s*\Z")
-# Characters between a figure and something that it may be a part of.
-_BETWEEN = re.compile(r"(?:[\s*_`$]|\\[,;:! ])*\Z")
-_TAG = re.compile(r"<(?P<raised>su[bp]\b)?[^<>]*>", re.IGNORECASE)
-_BULLET = re.compile(r"(?:\A|\n)[ \t]*[-+*][ \t]+[*_`$]*\Z")
-# A figure may begin after one of these: opening brackets, relations, arrows, cells, currency signs.
-_RELATIONS = "=<>≈≤≥≃≅∼≲≳≪≫⩽⩾→⇒⟶⟹↑↓"
-_BEFORE = frozenset(("", *_RELATIONS, *"([{\"'“‘«|&€£¥₹¢"))
-# After white space, it may also follow a word, a number or the end of a sentence.
-_BEFORE_SPACES = _BEFORE | frozenset(")]}.,;:!?”’»%—~#\\•…")
-# Words and signs that belong to their operand even across a space.
-_OPERATION = re.compile(
-    r"(?:!=|[0-9]\s?[:x…]|\b(?:minus|negative|sqrt|log|ln|exp|mod)"
-    r"|\\(?:times|cdot|sqrt|ln|exp|pm|mp|neq|ne|div|over|bmod|log(?:_(?:\w|\{\w+\}))?))\Z"
-)
-_SEVERAL_GROUPS = re.compile(r"(?<![\d.,])\d{1,3}\Z")
-
-
-def _beginning(text: str, start: int, stop: int) -> int:
-    """Where a number begins, including its sign.
-
-    Raises:
-        FigureError: the text before it may make it a part of something else.
-    """
-    signed = start > 0 and text[start - 1] in MINUS
-    first = start - 1 if signed else start
-    written = text[max(0, first - LONGEST_FIGURE) : first]
-    before = seen(written)
-    if _BULLET.search(before):
-        return first
-    gap = _BETWEEN.search(before)
-    between = gap.group() if gap is not None else ""
-    head = before.removesuffix(between)
-    last = head[-1:]
-    apart = re.search(r"\s", between) is not None
-    operation = _OPERATION.search(head) if between else None
-    if _SEVERAL_GROUPS.search(head) and between and re.match(r"\d{3}(?!\d)", text[first:stop]):
-        raise FigureError(first - 1, "this may be one number or two", _SEPARATOR)
-    if operation is not None or re.search(r"\s\*+\s", between):
-        last = operation.group() if operation is not None else between.strip()
-    elif signed and apart and re.search(r"[0-9)\]]\Z", head):
-        raise FigureError(first, "this sign may be that of a difference", PAIR)
-    elif apart:
-        if last in _BEFORE_SPACES or last.isalnum() or unicodedata.category(last) == "So":
-            return first
-    else:
-        money = between == "$" and last.isalpha() and text[stop : stop + 1] != "$"  # US$5
-        if money or last in _BEFORE or _BEGINS.search(before):
-            return first
-    if before == written and not between:
-        shown = re.split(r"\s", written[-12:] + text[first:stop])[-1]
-        raise FigureError(first - 1, f"{shown!r} may be read in several ways", PAIR)
-    at = max(0, first - len(between) - len(last))
-    how = "stands before" if apart else "is glued to"
-    raise FigureError(at, f"{last!r} {how} this figure", PAIR)
-
-
-# Directly before a figure: "~" for about; a colon, a comma or a full stop, if it does not follow a
-# number or a name, or if emphasis begins after it.
-_BEGINS = re.compile(r"(?:(?:\A|[\s(])~[*_`$]*|(?<![\w\\])[,:]|[.,:;][*_`$]+)\Z")
-
-
-def seen(text: str) -> str:
-    """A passage without tags and entities, as far as they matter beside a figure.
-
-    >>> seen("10<sup>&minus;"), seen("<b>-</b>")
-    ('10^−', '-')
-    """
-    if "<" in text:
-        text = _TAG.sub(lambda tag: "^" if tag["raised"] else "", text)
-    return html.unescape(text) if "&" in text else text
-
-
-_GOES_ON = re.compile(
-    r"[*_`$]*(?:[0-9]|[.,:][0-9]|[eE][-+−]?[0-9]|[/⁄^⁰¹²³⁴⁵⁶⁷⁸⁹⁻¼½¾⅓⅔⅛]"
-    rf"|(?:{GROUP}|\\[;:! ])[0-9]{{3}}|(?:\\[,;: ]|\s)?(?:\\?%|[‰‱])"
-    r"|(?:\\[,;: ]|\s)?(?:[×·⋅]|\\times|\\cdot)(?:\\[,;: ]|\s)?(?:10|\{10))"
-)
-
-
-def goes_on(after: str) -> bool:
-    """Whether a figure continues after its mark, as 41 does before a percent sign.
-
-    >>> goes_on("% more"), goes_on("</b>.5"), goes_on(" % more"), goes_on(", 5% more")
-    (True, True, True, False)
-    """
-    return _GOES_ON.match(seen(after)) is not None
-
-
-def _longest(text: str, stop: int) -> re.Match[str] | None:
-    """The longest figure that ends at `stop`."""
-    for start in range(max(0, stop - LONGEST_FIGURE), stop):
-        found = _FIGURE.match(text, start, stop)
-        if found is not None and found["number"]:
-            return found
-    return None
-
-
 # ---- what a mark is about ------------------------------------------------------------------------
 
 
@@ -696,6 +488,7 @@ _STANDS_FOR_FIGURE = re.compile(r"(?<![\w.\])])_(?![\w(\[])")
 _LINE_BREAK = re.compile(r"\s*\n\s*")
 _STATEMENT = "write the statement in it, as in dropcheck: E(y) == x"
 _SPACE = "take away the space before the mark"
+_STOPPED = re.compile(r"(?:\$|\\[)\]]|\\end\{\w+\*?\})[.,;:]\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -710,6 +503,7 @@ class Spoken:
     figure: Figure | None = None
     printed: Piece | None = None  # the figure as printed, or the formula with its delimiters
     rounded: bool = False
+    steps: str = ""  # which relations of several rows of a formula it claims
 
 
 def _has_colon(text: str) -> bool:
@@ -750,9 +544,13 @@ def spoken_of(mark: Mark, stated: Piece | None) -> Spoken:
     if not rest.text:
         raise LatexError(-1, "nothing stands after the relation", "write == E(y)")
     figure, printed = _figure(mark)
-    value = _number(figure)
+    value, fraction = figure.written, figure.digits is None
+    if fraction and sign == ROUNDED:
+        raise LatexError(
+            -1, "a fraction is not rounded", "write ==, or print the figure in decimals"
+        )
     if not sign:
-        put = f"({value})" if value.startswith("-") else value
+        put = f"({value})" if value.startswith("-") or fraction else value
         statement = rest.replaced(_STANDS_FOR_FIGURE, put)
     elif sign == "==":
         statement = rest + _at(f" == {value}", printed.start)
@@ -773,14 +571,22 @@ def _of_formula(mark: Mark) -> Spoken:
     comment, formula = mark.comment, mark.comment.formula
     text = comment.before.text
     if formula is not None and not text[-1:].isspace():
-        return Spoken(statement=formula.inner, is_formula=True, printed=formula.printed)
+        return Spoken(
+            statement=formula.inner,
+            is_formula=True,
+            printed=formula.printed,
+            steps=formula.steps,
+        )
     if comment.unread:
         raise LatexError(-1, comment.unread, _STATEMENT)
     if _figure_at_end(text):
         message = "this mark does not say what the figure before it is"
         raise LatexError(-1, message, "write ~= or == and what it is, as in dropcheck: ~= E(y)")
     message = "neither a figure nor a formula stands right before this mark"
-    raise LatexError(-1, message, _STATEMENT if formula is None else _SPACE)
+    hint = _STATEMENT if formula is None else _SPACE
+    if _STOPPED.search(text):
+        hint = f"put the mark before the {text[-1]!r}, right behind the formula"
+    raise LatexError(-1, message, hint)
 
 
 def _figure_at_end(text: str) -> bool:
@@ -817,10 +623,3 @@ def _figure(mark: Mark) -> tuple[Figure, Piece]:
         message = "more than a figure stands in this pair"
         raise LatexError(-1, message, "let the pair contain the figure only")
     return figure, piece.part(figure.start, figure.end)
-
-
-def _number(figure: Figure) -> str:
-    """A figure in the language, with the digits that it claims: 1.30e3 has three."""
-    digits = figure.digits
-    plain = figure.unit <= 1 and -9 <= digits.adjusted() <= 15
-    return f"{digits:f}" if plain else f"{digits:e}".replace("e+", "e")

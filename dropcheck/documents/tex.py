@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from dropcheck.documents.marks import (
+    BLOCK_KEYS,
     IS_FORMULA,
     LONGEST_BEFORE,
     SHOWS_SOMETHING,
     WORD,
     Comment,
+    FormulaSpan,
     KeyBlock,
     Marked,
     Page,
@@ -30,12 +32,14 @@ from dropcheck.documents.marks import (
     sentence_at,
     shortened,
 )
+from dropcheck.errors import nearest
 
 _VERBATIM = (
     "verbatim verbatim* Verbatim Verbatim* BVerbatim LVerbatim SaveVerbatim VerbatimOut alltt "
     "lstlisting minted minted* tcblisting filecontents filecontents* comment luacode luacode* "
     "pycode pyconsole sagesilent sageblock"
 )
+_DRAWN = ("tikzpicture", "tikzcd", "pgfpicture", "picture", "axis", "forest", "pspicture")
 _DEFINES = r"lstnewenvironment|DefineVerbatimEnvironment|newtcblisting|excludecomment|newminted"
 # A comment also removes the line break, and the white space that the next line begins with.
 _SIGN = re.compile(
@@ -56,6 +60,8 @@ _CONDITION = re.compile(
 _BLOCK = re.compile(
     rf"%+[ \t]*{WORD}[ \t]*(?:%.*)?(?P<lines>(?:\n[^\S\n]*%%?(?![ \t]*{WORD}\b).*)+)\n?"
 )
+# A mark before a line of text: TeX drops the end of its own line.
+_GLUES = re.compile(rf"%+[ \t]*/?{WORD}\b.*\n[^\S\n]*[A-Za-z0-9$(]")
 _BLOCK_LINE = re.compile(r"^[^\S\n]*%%?(.*)", re.MULTILINE)
 
 
@@ -74,6 +80,7 @@ class _TexReader:
         self.page = page
         self.title = self.section = ""
         self.passages: list[Prose] = []
+        self.drawings = 0  # how many pictures are open
         self.preamble = r"\begin{document}" in page.text  # whether it is still to come
         self._begin()
 
@@ -88,7 +95,7 @@ class _TexReader:
     def _add(self, start: int, end: int, *, hidden: bool = False) -> None:
         self.spans.append((start, end))
         self.size += end - start
-        if hidden:
+        if hidden or self.drawings:
             self.hidden.append((self.size - (end - start), self.size))
 
     def comments(self) -> Iterator[Comment | KeyBlock]:
@@ -115,6 +122,9 @@ class _TexReader:
                 self._never_ended(place, start, found.group())
             elif found["edge"] == "end" and found["name"] == "document":
                 at = len(text)
+            elif found["edge"] and found["name"] in _DRAWN:
+                self._add(start, end, hidden=True)
+                self.drawings = max(0, self.drawings + (1 if found["edge"] == "begin" else -1))
             else:
                 if found["defined"]:
                     minted = found["defines"] == "newminted"
@@ -140,10 +150,14 @@ class _TexReader:
         block = _BLOCK.match(text, start) if own_line else None
         if block is not None:
             lines = [line.span(1) for line in _BLOCK_LINE.finditer(text, *block.span("lines"))]
+            lines = lines[: _end_of_block([text[slice(*one)] for one in lines])]
             spans = [(first, last + 1) for first, last in lines[:-1]] + lines[-1:]
             line = text.rfind("\n", 0, start) + 1
             self.pending.append((self.size, KeyBlock(text=self.page.piece(spans), start=line)))
-            return block.end()
+            return lines[-1][1]
+        if _GLUES.match(text, start) and not (own_line or text[start - 1] in " \t\\"):
+            message = "this mark takes away the space before the next line"
+            self.page.refuse(start, message, "write a space before the mark")
         first = start + len(found["comment"]) - len(found["comment"].lstrip("%"))
         shown = self.page.piece([(first, end)])
         comment = Comment(text=shown, start=start, end=end, own_line=own_line)
@@ -173,8 +187,8 @@ class _TexReader:
             formula, unread = formula_of(piece, formulas, behind)
             if one.own_line:
                 formula, unread = None, "nothing stands before this mark on its line"
-            if formula is not None and formula.inner is formula.printed:
-                sentence = shortened(formula.inner.text)
+            if formula is not None and not formula.delimited:
+                sentence = shortened(formula.printed.text)
             else:
                 sentence = sentence_at(plain(text[start:at]), plain(text[at:stop]))
             yield replace(
@@ -193,10 +207,27 @@ class _TexReader:
                 self.section = name
         if not self.preamble and SHOWS_SOMETHING.search(text):
             unread_spans = [one.span() for one in _NO_PROSE.finditer(text) if not _opens(one)]
-            shown = hide(text, [*unread_spans, *self.hidden])
+            lengths = [
+                one.span()
+                for command in _WITH_ARGUMENTS.finditer(text)
+                for one in _LENGTH.finditer(text, *command.span())
+            ]
+            inside = [one.start for one in formulas]
+            lengths = [one for one in lengths if not _within(formulas, inside, one[0])]
+            shown = hide(text, [*unread_spans, *lengths, *self.hidden])
             heading = bool(headings) and text.lstrip().startswith("\\")
             self.passages.append(Prose(piece=Piece(shown, piece.at), heading=heading))
         self._begin()
+
+
+def _end_of_block(lines: Sequence[str]) -> int:
+    """How many lines are of a block: a comment that is no key of one begins behind it."""
+    outermost = len(lines[0]) - len(lines[0].lstrip())
+    for count, line in enumerate(lines[1:], 1):
+        key = re.match(r"\s*([^\W\d_][\w-]*)", line)
+        if key and key.start(1) <= outermost and nearest(key[1], BLOCK_KEYS) is None:
+            return count
+    return len(lines)
 
 
 def _end_of_condition(text: str, at: int) -> int:
@@ -228,7 +259,19 @@ _NO_PROSE = re.compile(
     r"|thispagestyle|newtheorem|hypersetup|geometry|parbox|rowcolor|cellcolor)\*?"
     r"(?:[ \t]*(?:\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}))+|\\\\\[[^\]]{0,50}\]"
 )  # fmt: skip
+# Commands that may show no argument; those that show one are left out.
+_WITH_ARGUMENTS = re.compile(
+    r"\\(?!(?:text|math|multi|makecell|emph|num|SI|qty|bm|boldsymbol|underline|hl|[mf]box|ensure))"
+    r"[A-Za-z@]+\*?(?:\[[^\[\]]{0,200}\]|\{[^{}]{0,200}\}){1,6}"
+)
+_LENGTH = re.compile(r"\[[^\[\]]*\]|\{\s*-?[0-9.]+\s*(?:[a-z]{2}|\\[a-z]+)?\s*\}")
 _EDGE = re.compile(r"\\(?:begin|end)\{(?P<name>[a-zA-Z]+\*?)\}")
+
+
+def _within(formulas: Sequence[FormulaSpan], begins: Sequence[int], at: int) -> bool:
+    """Whether an index is in a formula; `begins` has where each begins."""
+    place = bisect_left(begins, at) - 1
+    return place >= 0 and formulas[place].end > at
 
 
 def _opens(found: re.Match[str]) -> bool:

@@ -13,6 +13,7 @@ from typing import TypeVar
 from dropcheck.claims.registry import DTYPE, Case, Claim, SourceText, Stated
 from dropcheck.claims.values import NUMBER_FORMATS, WORDS, parameter_text
 from dropcheck.errors import About, DropcheckError, Location, Problem, at_most, stop_at_most
+from dropcheck.language.events import is_event
 from dropcheck.language.graph import LawClaim, Value
 from dropcheck.language.hints import law_hint
 from dropcheck.language.lowering.builder import Context, Skipped, Slots
@@ -480,8 +481,17 @@ def _of_statement(found: LoweredCase, parsed: ParsedClaim) -> LoweredCase | None
     return dataclasses.replace(own, beside=found.beside, place=place, size=found.size)
 
 
-def axes_in(parsed: ParsedClaim, parameters: Mapping[str, ParameterValue]) -> dict[str, int]:
-    """The number of axes of each parameter and each name of the model.
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a model says of a name: its number of axes, whether it is an event, and random."""
+
+    axes: int = 0
+    event: bool = False
+    random: bool = False
+
+
+def known_names(parsed: ParsedClaim, parameters: Mapping[str, ParameterValue]) -> dict[str, Known]:
+    """What is known of each parameter and each name of the model.
 
     Raises:
         DropcheckError: with every problem of the model.
@@ -495,4 +505,8 @@ def axes_in(parsed: ParsedClaim, parameters: Mapping[str, ParameterValue]) -> di
     names = [parsed.parameter(name) for name in numbers]
     names += [name for line in lines_of(parsed.model) for name in line.names]
     meanings = ((one.name, context.scope.look_up(one.name, one.at)) for one in names)
-    return {name: len(value.shape) for name, value in meanings if isinstance(value, Value)}
+    return {
+        name: Known(len(value.shape), value.random and is_event(value), value.random)
+        for name, value in meanings
+        if isinstance(value, Value)
+    }

@@ -37,7 +37,7 @@ def unparse_statement(statement: Statement) -> str:
             event
         ) and statement == syntax.always(event):
             return unparse(event)
-    first, *rest = map(unparse if statement.about_laws else _side, statement.operands)
+    first, *rest = map(unparse if statement.about_laws else side_text, statement.operands)
     links = zip(statement.operators, rest, strict=True)
     return first + "".join(f" {operator} {text}" for operator, text in links)
 
@@ -56,7 +56,7 @@ def unparse_model(model: Model, blanks: str = "") -> str:
     return "\n".join(lines)
 
 
-def _side(node: Node) -> str:
+def side_text(node: Node) -> str:
     """The text of a side of a comparison."""
     looser = syntax.Compare | syntax.Logic | syntax.Not | syntax.Member | syntax.Conditional
     return f"({unparse(node)})" if isinstance(node, looser) else unparse(node)

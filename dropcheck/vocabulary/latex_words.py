@@ -8,16 +8,19 @@ from dropcheck.vocabulary.operators import OPERATORS
 SUM_NAME, PRODUCT_NAME, LOGARITHM_NAME = "sum", "prod", "log"
 MEAN_NAME, VARIANCE_NAME = "E", "Var"
 INVERSE_NAME, OUTER_NAME, IDENTITY_NAME, PLACES_NAME = "inv", "outer", "eye", "arange"
-DENSITY_NAME = "phi"
 _OWN_NAMES = "exp log sin cos tan arcsin arccos arctan sinh cosh tanh max min det"
 TOTALS = {r"\sum": SUM_NAME, r"\prod": PRODUCT_NAME}
 """Commands with a range below and above, and the functions of an array that they mean."""
 CALLED = {
     r"\Pr": PROBABILITY,
     r"\ln": LOGARITHM_NAME,
-    r"\phi": DENSITY_NAME,
-    r"\varphi": DENSITY_NAME,
+    r"\operatorname{Pr}": PROBABILITY,
+    r"\PP": PROBABILITY,
+    r"\EE": MEAN_NAME,
+    r"\operatorname{cov}": "Cov",
+    r"\operatorname{corr}": "Corr",
     r"\Phi": "Phi",
+    r"\Gamma": "gamma",
     r"\operatorname{ReLU}": "relu",
     r"\operatorname{tr}": "trace",
     **{rf"\{name}": name for name in _OWN_NAMES.split()},
@@ -30,10 +33,11 @@ ENCLOSING = {
     r"\lfloor": (r"\rfloor", "floor"),
     r"\lceil": (r"\rceil", "ceil"),
     r"\lVert": (r"\rVert", "norm"),
+    r"\Vert": (r"\Vert", "norm"),
     r"\|": (r"\|", "norm"),
 }
 """Commands that open an argument, each with the command that closes it, and the function."""
-GROUPED = {r"\sqrt": ("sqrt", 1), r"\sqrt[3]": ("cbrt", 1), r"\binom": ("comb", 2)}
+GROUPED = {r"\sqrt": ("sqrt", 1), r"\binom": ("comb", 2)}
 """Commands with arguments in braces: the function, and the number of arguments."""
 ACCENTS = {
     **{rf"\{name}": name for name in ("bar", "hat", "tilde", "vec", "dot")},

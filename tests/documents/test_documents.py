@@ -115,6 +115,7 @@ OF_TEX = (
     "It is \\textbf{1.41}, % dropcheck #b: ~= 1\n"
     "and $2^2 = 4$; % dropcheck #c:\nor 2.5 . % dropcheck #d: == 5 / 2\n"
 )
+CHAIN = "{} x &= 1 \\\\\n&\\quad + 0 \\\\ &\\le 2 \\\\ &= 3 {}"
 PAIR = "A third is <!-- dropcheck #a: ~= 1 / 3 -->0.333<!-- /dropcheck -->"
 CLAIMED: list[tuple[str, str, list[str]]] = [
     ("a.md", PAIR, ["a: 0.333 ~= 1 / 3"]),
@@ -166,6 +167,18 @@ CLAIMED: list[tuple[str, str, list[str]]] = [
      ["a: 8 == 8 modes=8"]),
     ("a.tex", OF_TEX,
      ["a: 0.41 ~= sqrt(2) - 1", "b: 1.41 ~= 1", "c: 2**2 == 4", "d: 5 / 2 == 2.5"]),
+    ("a.md", "1/3<!-- dropcheck #a: == 1 / 3 --> so -1/3<!-- dropcheck #b: _ < 0 -->",
+     ["a: 1 / 3 == 1 / 3", "b: (-1 / 3) < 0"]),
+    # rows: a chain claims its ends, each step, or the step at whose end the mark stands
+    ("a.md", CHAIN.format("$$", "$$<!-- dropcheck #a: x: 1 -->"), ["a: x <= 3 x=1"]),
+    ("a.md", CHAIN.format("$$", "$$<!-- dropcheck #a: steps: each; x: 1 -->"),
+     ["a: x == 1 + 0 x=1", "a-2: 1 + 0 <= 2 x=1", "a-3: 2 == 3 x=1"]),
+    ("a.tex", CHAIN.format("\\begin{align}", "\\end{align} % dropcheck #a: x: 1"),
+     ["a: x <= 3 x=1"]),
+    ("a.tex", CHAIN.replace("0", "0 % dropcheck #a: x: 1\n").format("\\begin{align}",
+        "% dropcheck #b:\n\\end{align}"), ["a: x == 1 + 0 x=1", "b: 2 == 3"]),
+    ("a.tex", "%%dropcheck\n% models:\n%   m: x = 8\n% Copyright: mine\n8 % dropcheck #a: == x",
+     ["a: x == 8"]),
     *(
         ("a.tex", figure.format("dropcheck #a: == y; y: 8"), ["a: y == 8 y=8"])
         for figure in ("8 % {}", "\\emph{{8}}% {}", "$8$ % {}", "by~8 % {}", "&8% {}", "$x = 8$%{}")

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from dropcheck.documents.marks import FigureError, read_before
+from dropcheck.documents.figures import FigureError, read_before
 
 READ = {
     "by 41%": ("0.41", "0.01", "41%"), r"by 41\%": ("0.41", "0.01", r"41\%"),
@@ -29,10 +29,17 @@ READ = {
     "text\n  * **8**": ("8", "1", "8"), "(_8_": ("8", "1", "8"), "share:**8**": ("8", "1", "8"),
     "y & 0.5": ("0.5", "0.1", "0.5"), "✅ 41%": ("0.41", "0.01", "41%"),
     "$10^{-6}$": ("1e-6", "1e-6", "10^{-6}"), "below 10⁻³": ("0.001", "0.001", "10⁻³"),
-    "−10^−3": ("-0.001", "0.001", "−10^−3"),
+    "−10^−3": ("-0.001", "0.001", "−10^−3"), "+3%": ("0.03", "0.01", "+3%"),
+    "50&nbsp;%": ("0.5", "0.01", "50&nbsp;%"), "in Table 3: 0.41": ("0.41", "0.01", "0.41"),
+    r"costs \$5.30": ("5.3", "0.01", "5.30"), r"\(p = 0.3\)": ("0.3", "0.1", "0.3"),
+    r"$$P(x > 1) \approx 0.159.$$": ("0.159", "0.001", "0.159"), r"$ 7 $": ("7", "1", "7"),
+}  # fmt: skip
+FRACTIONS = {
+    "in 1/3": "1 / 3", "(-13/27": "-13 / 27", r"$\frac{1}{5}$": "1 / 5", "**2/3**": "2 / 3",
+    r"\(x = \tfrac12\)": "1 / 2", r"$$ \approx -\dfrac{10}{3}.$$": "-10 / 3",
 }  # fmt: skip
 REFUSED = [
-    "3-4", "3–4", "2/3", "1.0.68", "v1.2", "12:30", "1,23", "0,500", "2024-02-13", "x.5", "a_3",
+    "3-4", "3–4", "1.0.68", "v1.2", "12:30", "1,23", "0,500", "2024-02-13", "x.5", "a_3",
     "$x_3$", "$2^3$", "12 345", "1 000 000", "12 345.6", "±5", "#12", "007", "5--3", ") 1)2",
     "−**5**", "-$5$", r"$\mu = -\,5$", "is − 5", "&minus;5", r"$3 \times 5$",
     r"$\sqrt 5$", "4 / 5", "1/**5**", "10 ± 5", "1⁄5", "minus 5", "1.%", "%", "2)3", "a-3",
@@ -51,7 +58,11 @@ REFUSED = [
     # powers of ten that may be a part of more, or 10 with the number of a note
     "10^3", "210^-3", "1.10^-3", "1,010^-3", "5 10^-3", "2 times 10^-6", "x10⁻³", "10³",
 ]  # fmt: skip
-NONE = ["", "word", "(8)", "is 8.", "٣", "{3}", r"$\frac{1}{2}$", "8 ", "x²", "]"]
+REFUSED += [  # fractions that are a part of more, and more digits than float64 holds
+    "1 1/2", "in 2024 1/2", "12/05/2024", "1/2/3", "x/3", "1.5/3", "2:1/3", r"2\frac{1}{5}", "1/2%",
+    "4,000,000,000,000,000,000", "0.12345678901234567", "1e999", "1e-400", "x + 3", "1+1/2",
+]  # fmt: skip
+NONE = ["", "word", "(8)", "is 8.", "٣", "{3}", "8 ", "x²", "]"]
 
 
 @pytest.mark.parametrize("text", READ)
@@ -60,8 +71,14 @@ def test_what_can_be_read_in_one_way_is_read(text: str) -> None:
     digits, unit, printed = READ[text]
     assert figure is not None
     assert (figure.digits, figure.unit) == (Decimal(digits), Decimal(unit))
-    assert figure.value == float(digits)
     assert text[figure.start : figure.end] == printed
+
+
+@pytest.mark.parametrize("text", FRACTIONS)
+def test_a_fraction_is_exact(text: str) -> None:
+    figure = read_before(text, len(text))
+    assert figure is not None
+    assert (figure.written, figure.digits, figure.unit) == (FRACTIONS[text], None, None)
 
 
 @pytest.mark.parametrize("text", REFUSED)

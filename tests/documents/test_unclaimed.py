@@ -50,7 +50,11 @@ FIGURES = {
     "an <b title='1.5'>0.5</b>": ["0.5"],
     "is $0.41$ or $-1.20 \\times 10^{-3}$": ["0.41", "1.20 \\times 10^{-3}"],
     "costs $5.50 and $6.50": ["5.50", "6.50"], "a 50\\% share": ["50\\%"],
+    "of 1/3, 13/27 and $\\frac{1}{5}$, $1/2$; 24/7, 12/05/2024": [
+        "1/3", "13/27", "\\frac{1}{5}", "1/2",
+    ],
     # no figures
+    "arXiv: 2005.07180, (D2L 9.7), {{< since 2.0 >}}, CC BY-NC-SA 4.0, Attribution 4.0": [],
     "2 of 12 heads, 512 wide, in 2019, 3 times": [], "`0.41` and ``0.4 ` 1`` and <!-- 0.43 -->": [],
     "    0.41\n": [], "```\n0.41\n```": [],
     "version 1.0.68, v1.2, V2.0, Python 3.12, Python >=3.11, 3.12rc1": [],
@@ -175,8 +179,10 @@ def test_where_claims_stand_is_listed_as_far_as_it_helps(tmp_path: Path) -> None
 
 OTHERS = {
     "a.tex": (
-        "\\section{T} 8.0% dropcheck: == E(10 * b); model: b ~ bernoulli(0.8)\nand 0.5 of "
-        "\\vspace{1.5em}\\ref{a:1.5} \\cite{b2.5} \\verb|0.9| %1.5\n$a = b$\n",
+        "\\section{T} 8.0 % dropcheck: == E(10 * b); model: b ~ bernoulli(0.8)\nand 0.5 of "
+        "\\vspace{1.5em}\\ref{a:1.5} \\cite{b2.5} \\verb|0.9| %1.5\n$a = b$\n"
+        "\\renewcommand{\\arraystretch}{3.7} \\Figure[A 1.5]{0.95}{a/b}\n"
+        "\\begin{tikzpicture}\\node[scale=1.3] at (4.5, 1.5) {$p$};\\end{tikzpicture}\n",
         ["0.5", "$a = b$"],
         "a.tex: 1, on line 1",
     ),
