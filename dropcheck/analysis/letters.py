@@ -11,7 +11,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import combinations
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from dropcheck.analysis.law_bounds import fixed_arguments
 from dropcheck.analysis.ring import (
     EPSILON,
     ITSELF,
+    MOST_KEPT,
     MOST_WORK,
     TINY,
     Atom,
@@ -31,7 +32,6 @@ from dropcheck.analysis.ring import (
     lettered,
     moved,
     multiplied,
-    near,
     product_of,
     substituted,
 )
@@ -58,9 +58,10 @@ from dropcheck.language.graph import (
 from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions.arrays import TAKE
 from dropcheck.vocabulary.functions.elementwise import DIVIDE
-from dropcheck.vocabulary.functions.truths import IS_CLOSE
 from dropcheck.vocabulary.law import Law, Values
+from dropcheck.vocabulary.laws.continuous import NORMAL
 from dropcheck.vocabulary.laws.derived import Ranked
+from dropcheck.vocabulary.laws.vectors import MULTIVARIATE_NORMAL, square_root
 from dropcheck.vocabulary.moments import HIGHEST_ORDER
 from dropcheck.vocabulary.shapes import Shape
 
@@ -607,30 +608,35 @@ def _growth(off: float) -> float:
 MOST_VALUES = 20_000
 
 
-class Letters(Protocol):
+class Letters:
     """The polynomials that stand for draws, and for values that are no polynomials in others."""
 
-    space: Space
+    def __init__(self, space: Space) -> None:
+        self.space = space
 
-    def draw(self, value: Value) -> Polynomial:
+    def draw(self, _value: Value) -> Polynomial:
         """The polynomial for a draw.
 
         Raises:
             PolynomialError: nothing is known of the draw.
         """
+        raise PolynomialError
 
-    def below(self, value: Value) -> Value | None:
+    def below(self, _value: Value) -> Value | None:
         """The draw of which a value is a function, if the letters use that; else None."""
+        return None
 
-    def carried(self, value: Value, found: Polynomial) -> Polynomial:
+    def carried(self, _value: Value, found: Polynomial) -> Polynomial:
         """The polynomial for a value that is `found`: this polynomial, or a letter for it."""
+        return found
 
-    def other(self, value: Value) -> Polynomial:
+    def other(self, _value: Value) -> Polynomial:
         """The polynomial for a value that is no polynomial in others.
 
         Raises:
             PolynomialError: nothing is known of the value.
         """
+        raise PolynomialError
 
 
 class NormalForms:
@@ -724,14 +730,12 @@ class NormalForms:
         found: Any
         if function is DIVIDE and value.inputs[1].random:
             found = self._quotient(value, inputs[0])
-        elif function is IS_CLOSE:
-            found = near(*inputs, **dict(value.options))
         elif (
             function.rearranges
             or function.does in ("joins", "gaps")
             or (function is TAKE and not value.inputs[1].random)
         ):
-            found = moved(kernel, inputs)
+            found = moved(kernel, inputs, (value.operation, value.options))
         else:
             found = kernel(*inputs)
         if not isinstance(found, Polynomial | Root) or found.shape != (*value.shape, 1):
@@ -750,35 +754,25 @@ class NormalForms:
         return self.letters.other(inverse).times(numerator)
 
 
+_POLYNOMIAL: dict[tuple[object, ...], bool] = {}
 NO_POLYNOMIAL = (ValueError, TypeError, AttributeError, IndexError)
 """What a kernel raises that does not work on polynomials."""
 
 
 def is_polynomial(value: Value) -> bool:
     """Whether a computed value is a polynomial in its inputs."""
-    space = Space()
-    below = {id(one): lettered(space, one.shape, at) for at, one in enumerate(value.inputs)}
-    with suppress(*NO_POLYNOMIAL):
-        return isinstance(NormalForms(_NoLetters(space)).made(value, below), Polynomial)
-    return False
-
-
-class _NoLetters:
-    """Letters for inputs alone."""
-
-    def __init__(self, space: Space) -> None:
-        self.space = space
-
-    def draw(self, _value: Value) -> Polynomial:
-        raise PolynomialError
-
-    other = draw
-
-    def below(self, _value: Value) -> Value | None:
-        return None
-
-    def carried(self, _value: Value, found: Polynomial) -> Polynomial:
-        return found
+    inputs = ((one.shape, None if one.random else one.known) for one in value.inputs)
+    key = value.operation, value.options, value.shape, value.truth, *inputs
+    if key not in _POLYNOMIAL:
+        if len(_POLYNOMIAL) >= MOST_KEPT:
+            _POLYNOMIAL.clear()
+        space = Space()
+        below = {id(one): lettered(space, one.shape, at) for at, one in enumerate(value.inputs)}
+        _POLYNOMIAL[key] = False
+        with suppress(*NO_POLYNOMIAL):
+            made = NormalForms(Letters(space)).made(value, below)
+            _POLYNOMIAL[key] = isinstance(made, Polynomial)
+    return _POLYNOMIAL[key]
 
 
 def _compares(function: Function) -> bool:
@@ -802,7 +796,7 @@ def _number_or_array(array: Any) -> Any:
     return float(array.item()) if array.ndim < 2 else array[..., 0]
 
 
-class Centred:
+class Centred(Letters):
     """Letters for expectations: a draw is its mean plus its deviation from it.
 
     `groups` has the group of each draw by its name; None means that all are in one group. `carried`
@@ -817,7 +811,7 @@ class Centred:
         found: Found | None = None,
         carried: Collection[int] = (),
     ) -> None:
-        self.space = Space(self._product, MOST_WORK_BY_STEPS if carried else MOST_WORK)
+        super().__init__(Space(self._product, MOST_WORK_BY_STEPS if carried else MOST_WORK))
         self._carried = carried
         self.sources: dict[int, MomentSource] = {}
         self.reading = NormalForms(self)
@@ -840,10 +834,11 @@ class Centred:
 
     def draw(self, value: Value) -> Polynomial:
         """A draw as its mean plus its deviation; with random arguments, as loc + scale · z."""
-        law = value.law
+        law, arguments = value.law, fixed_arguments(value)
+        if law is MULTIVARIATE_NORMAL and arguments is not None:
+            return self._normal_vector(value, *arguments)
         if law is None or law.own_axes is not None:
             raise PolynomialError
-        arguments = fixed_arguments(value)
         if arguments is not None:
             return self._elements(value, law, arguments)
         given = [self.reading.polynomial(argument) for argument in value.inputs]
@@ -862,9 +857,20 @@ class Centred:
             raise PolynomialError
         return found
 
+    def _normal_vector(self, value: Value, mean: Any, covariances: Any) -> Polynomial:
+        """A normal vector m + R z, where R R' are its covariances and z is standard normal.
+
+        (Muirhead 1982, "Aspects of Multivariate Statistical Theory", theorem 1.2.9.)
+        """
+        if np.ndim(covariances) != 2:
+            raise PolynomialError
+        standard = self._elements(value, NORMAL, [0.0, 1.0])
+        found: Polynomial = square_root(covariances) @ standard + np.asarray(mean)[..., np.newaxis]
+        return found
+
     def _elements(self, value: Value, law: Law, arguments: Sequence[Any]) -> Polynomial:
         names = Sources([value.name]) & value.sources if value.name else value.sources
-        known = not any(argument.random for argument in value.inputs)
+        known = value.law is law and not any(argument.random for argument in value.inputs)
         source = DrawnElements(
             law,
             arguments,

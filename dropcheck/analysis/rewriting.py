@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from dropcheck.analysis.letters import NormalForms, is_polynomial
+from dropcheck.analysis.letters import Letters, NormalForms, is_polynomial
 from dropcheck.analysis.ring import Polynomial, PolynomialError, Root, Space, lettered
 from dropcheck.language.compile import LoweredCase
 from dropcheck.language.graph import (
@@ -36,7 +36,6 @@ from dropcheck.vocabulary.functions.reductions import SUM
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws.continuous import CHI_SQUARE, NORMAL
 from dropcheck.vocabulary.laws.derived import SUMS, can_be_ranked, ranked
-from dropcheck.vocabulary.laws.vectors import MULTIVARIATE_NORMAL, square_root
 
 Form = TypeVar("Form")
 Stands = Callable[[Value], Value]
@@ -210,11 +209,11 @@ def _rank(draw: Value, value: Value) -> int | None:
     return int(rank) if rank.is_integer() else None
 
 
-class _OneDraw:
+class _OneDraw(Letters):
     """The polynomials in one draw, whose letter is its standard form if it is normal."""
 
     def __init__(self, draw: Value, arguments: Sequence[float]) -> None:
-        self.space = Space()
+        super().__init__(Space())
         self._draw, self._arguments = draw, arguments
         self._reading = NormalForms(self)
 
@@ -226,15 +225,6 @@ class _OneDraw:
             return letter
         mean, deviation = self._arguments
         return letter.times(deviation).plus(mean)
-
-    def other(self, _value: Value) -> Polynomial:
-        raise PolynomialError
-
-    def below(self, _value: Value) -> Value | None:
-        return None
-
-    def carried(self, _value: Value, found: Polynomial) -> Polynomial:
-        return found
 
     def sums(self, value: Value) -> tuple[_Sums, bool] | None:
         """A number as such a form, and whether it is the root of that."""
@@ -574,44 +564,9 @@ def _is_normal(value: Value) -> bool:
     return fixed and mean.known == 0.0 and isinstance(spread.known, float) and spread.known >= 0
 
 
-# ---- normal vectors ------------------------------------------------------------------------------
-#
-# A normal vector x with mean m and covariances S has the law of m + R z, where R R' = S and z has
-# independent standard normal elements (Muirhead 1982, "Aspects of Multivariate Statistical Theory",
-# theorem 1.2.9). The moments of products of such draws are known.
-
-
-def with_roots(
-    values: Sequence[Value], _operands: Sequence[Value]
-) -> Callable[[Value], Value] | None:
-    """Replacements of normal vectors by linear maps of normal numbers; None if there are none."""
-    vectors = [one for one in values if one.kind == Kind.DRAW and one.law is MULTIVARIATE_NORMAL]
-    pairs = ((one, one.inputs[1]) for one in vectors)
-    one_matrix = [one for one, cov in pairs if cov.constant is not None and len(cov.shape) == 2]
-    stands = {id(one): _opened(one) for one in one_matrix}
-    return exchanged(values, stands) if stands else None
-
-
-def _opened(value: Value) -> Value:
-    """A normal vector as a linear map of independent standard normal numbers."""
-    mean, covariances = value.inputs
-    root = square_root(covariances.constant[..., 0])
-    across = constant_beside(covariances, root.T[..., None])
-    own = Sources([value.name]) & value.sources if value.name else value.sources
-    standard = dataclasses.replace(
-        value,
-        operation=NORMAL.name,
-        law=NORMAL,
-        inputs=(constant_beside(value, 0.0), constant_beside(value, 1.0)),
-        sources=own or value.sources,
-    )
-    return computed(ADD, computed(MATMUL, standard, across, like=value), mean, like=value)
-
-
 # ---- all rewritings ------------------------------------------------------------------------------
 
 REWRITINGS = {
-    "a normal vector: a root of its covariances times independent numbers": with_roots,
     "a normal matrix times a vector: the vector's length times a normal vector": turned,
     "an array: one element by its rank, or its sum and sum of squares": with_fewer_numbers,
 }

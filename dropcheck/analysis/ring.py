@@ -11,14 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial, reduce
-from itertools import pairwise, permutations
+from itertools import permutations
+from types import EllipsisType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from dropcheck.array_types import Floats
-from dropcheck.vocabulary.functions.truths import ATOL, RTOL
 from dropcheck.vocabulary.places import Origin, origin
 from dropcheck.vocabulary.shapes import Shape, ShapeError, broadcast, normalise_axes
 
@@ -146,57 +146,12 @@ def power_of_two_values(power: int, factor: float, summand: float) -> tuple[floa
     return multiple, number
 
 
-# ---- an order of the summed indices --------------------------------------------------------------
-
-
-FactorLabels = Sequence[tuple[Hashable, tuple[int, ...]]]
-"""The factors of a term: what each one is apart from its indices, and its indices."""
-
-
-def ordered_indices(factors: FactorLabels, ranges: Mapping[int, int]) -> list[int]:
-    """The summed indices in an order that depends only on the places where they stand.
-
-    It is found by colour refinement, as in tests of graph isomorphism (Weisfeiler and Leman 1968).
-    If that leaves a choice, two equal terms may get different orders. `ranges` has the range of
-    each index.
-
-    >>> ordered_indices([("W", (0, 1)), ("x", (1,)), ("y", (0,))], {0: 5, 1: 3})
-    [1, 0]
-    """
-    colours = {index: hash((1, length)) for index, length in ranges.items()}
-    while True:
-        colours = _refined(factors, colours)
-        # nothing distinguishes these indices: the one with the smallest number comes first
-        tied = next((a for a, b in pairwise(sorted(colours.values())) if a == b), None)
-        if tied is None:
-            return sorted(colours, key=lambda index: (ranges[index], colours[index]))
-        chosen = min(index for index in colours if colours[index] == tied)
-        colours[chosen] = hash((tied, 2))
-
-
-def _refined(factors: FactorLabels, colours: dict[int, int]) -> dict[int, int]:
-    """Colours that distinguish indices in different places, refined until nothing changes."""
-    distinct = 0
-    while distinct < (now := len(set(colours.values()))):
-        distinct = now
-        places: dict[int, list[int]] = {index: [] for index in colours}
-        for head, indices in factors:
-            shade = hash((head, tuple([colours.get(index, index) for index in indices])))
-            for place, index in enumerate(indices):
-                if index in places:
-                    places[index].append(hash((shade, place)))
-        colours = {
-            index: hash((colour, tuple(sorted(places[index])))) for index, colour in colours.items()
-        }
-    return colours
-
-
 # ---- term space ----------------------------------------------------------------------------------
 #
 # What the polynomials of one analysis share: indices, arrays, and the normal form of their terms.
 #
 # Summed indices of one range have the same numbers in all terms, in an order that depends on the
-# places where they stand. So equal terms have the same form, and are added up.
+# places where they stand. So most equal terms have the same form, and are added up.
 
 
 LARGEST_ARRAY = 1_000_000  # the most entries of a fixed array
@@ -223,7 +178,6 @@ class Space:
         self._ordinals: dict[int, int] = {}
         self._arrays: list[Floats] = []
         self._array_numbers: dict[Any, int] = {}
-        self._orders: dict[Any, dict[int, int]] = {}
         self.work = 0.0
         self._most_work = most_work
 
@@ -493,7 +447,10 @@ class Space:
     def _order(
         self, tensors: tuple[Tensor, ...], atoms: tuple[Atom, ...], free: frozenset[int]
     ) -> dict[int, int]:
-        """The numbers of the summed indices in the normal form."""
+        """The numbers of the summed indices in the normal form: in the order of their factors.
+
+        Two equal terms may get different forms; then they stay apart.
+        """
         factors: list[tuple[Any, tuple[int, ...]]] = [(atom[:3], atom.indices) for atom in atoms]
         single = len(tensors) == 1
         factors += [((-1, 0 if single else number, ()), labels) for number, labels in tensors]
@@ -514,23 +471,7 @@ class Space:
                     if counts[size] >= MOST_INDICES:
                         raise PolynomialError
                     first[label] = self.numbered(size, counts[size])
-        raw = tuple([(head, tuple([first.get(i, i) for i in labels])) for head, labels in factors])
-        order = self._orders.get(raw)
-        if order is None:
-            self.spend(1)
-            ranks = ordered_indices(raw, {own: self.sizes[own] for own in first.values()})
-            order = self._orders[raw] = self._numbers(ranks)
-        return {label: order[number] for label, number in first.items()}
-
-    def _numbers(self, ranks: Sequence[int]) -> dict[int, int]:
-        """The indices, numbered in this order within each range."""
-        order: dict[int, int] = {}
-        counts: dict[int, int] = {}
-        for label in ranks:
-            size = self.sizes[label]
-            counts[size] = counts.get(size, -1) + 1
-            order[label] = self.numbered(size, counts[size])
-        return order
+        return first
 
 
 def substituted(space: Space, term: Monomial, mapping: Mapping[int, int]) -> Monomial:
@@ -567,9 +508,13 @@ LARGEST_EXPONENT = 8
 # a product of at most this many elements is multiplied out; a longer one is an atom of its own
 WRITTEN_OUT = 3
 LARGEST_WRITTEN_OUT = 4  # the most rows of a determinant that is written out
+LARGEST_KEPT, MOST_KEPT = 4096, 1000  # the most elements of arrays whose moves are kept, and moves
 LARGEST_SIDE = 1000  # the largest side of a fixed matrix that is made for a running sum
 LARGEST_CONDITION = 1e4  # the largest condition number of a matrix whose inverse is used
-LEAST_TOLERANCE = 1e-10  # rounding errors stay far below it
+
+
+# where elements come from, and what is between them, by the function and the shapes
+_MOVES: dict[tuple[Hashable, ...], tuple[dict[int, Origin], Floats]] = {}
 
 
 class Polynomial(NDArrayOperatorsMixin):
@@ -735,17 +680,19 @@ class Polynomial(NDArrayOperatorsMixin):
 
     # ---- axes ----------------------------------------------------------------------------------
 
-    def moved(self, kernel: Callable[..., Any]) -> Polynomial:
-        """The elements as a function moves them."""
-        return moved(kernel, [self])
+    def moved(self, kernel: Callable[..., Any], *key: Hashable) -> Polynomial:
+        """The elements as a function moves them; `key` tells it from others."""
+        return moved(kernel, [self], key)
 
     def __getitem__(self, key: Any) -> Polynomial:
         """Elements by fixed indices."""
-        return self.moved(lambda x: x[key])
+        parts = key if isinstance(key, tuple) else (key,)
+        plain = all(isinstance(one, int | slice | EllipsisType | None) for one in parts)
+        return self.moved(lambda x: x[key], "item", repr(key) if plain else object())
 
     def reshape(self, *shape: int) -> Polynomial:
         """The elements in their order, in another shape."""
-        return self.moved(lambda x: x.reshape(*shape))
+        return self.moved(lambda x: x.reshape(*shape), "reshape", shape)
 
     def sum(self, axis: Any = None, keepdims: bool = False) -> Polynomial:
         """The sum of the elements along some axes."""
@@ -782,7 +729,7 @@ class Polynomial(NDArrayOperatorsMixin):
             before = (slice(None),) * at
             slices = [result[(*before, slice(k, k + 1))] for k in range(self.shape[at])]
             result = reduce(Polynomial.times, slices)
-        return result if keepdims else result.moved(lambda x: np.squeeze(x, axes))
+        return result if keepdims else result.moved(lambda x: np.squeeze(x, axes), np.squeeze, axes)
 
 
 class Root:
@@ -800,23 +747,31 @@ class Root:
         return self.base.raised(self.power * half)
 
 
-def moved(kernel: Callable[..., Any], arguments: Sequence[Any]) -> Polynomial:
+def moved(kernel: Callable[..., Any], arguments: Sequence[Any], key: Hashable) -> Polynomial:
     """The result of a function that moves the elements of polynomials, or puts 0 between them.
 
     Args:
         kernel: the function.
         arguments: polynomials, or fixed arrays, such as indices; at least one polynomial.
+        key: what tells the function from others.
     """
-    stands = [
-        np.broadcast_to(0.0, one.shape) if isinstance(one, Polynomial) else one for one in arguments
-    ]
-    parts = [
-        _taken(one, origin(kernel, stands, at))
-        for at, one in enumerate(arguments)
-        if isinstance(one, Polynomial)
-    ]
-    fixed = kernel(*stands)
-    whole = reduce(Polynomial.plus, parts)
+    known = all(isinstance(one, Polynomial) for one in arguments)
+    keys = key, *(one.shape for one in arguments)
+    if not known or keys not in _MOVES:
+        stands = [
+            np.broadcast_to(0.0, one.shape) if isinstance(one, Polynomial) else one
+            for one in arguments
+        ]
+        places = [at for at, one in enumerate(arguments) if isinstance(one, Polynomial)]
+        found = {at: origin(kernel, stands, at) for at in places}, kernel(*stands)
+        if known and sum(map(math.prod, keys[1:])) <= LARGEST_KEPT:
+            if len(_MOVES) >= MOST_KEPT:
+                _MOVES.clear()
+            _MOVES[keys] = found
+    else:
+        found = _MOVES[keys]
+    origins, fixed = found
+    whole = reduce(Polynomial.plus, (_taken(arguments[at], one) for at, one in origins.items()))
     return whole.plus(fixed) if fixed.any() else whole
 
 
@@ -969,7 +924,9 @@ def _contracted(subscripts: str, *operands: Any) -> Polynomial:
     def spread(operand: Polynomial, own: str) -> Polynomial:
         kept = "".join(one for one in letters if one in own)
         shown = tuple(slice(None) if one in own else None for one in letters)
-        return operand.moved(lambda x: np.einsum(f"...{own}->...{kept}", x)[(..., *shown)])
+        return operand.moved(
+            lambda x: np.einsum(f"...{own}->...{kept}", x)[(..., *shown)], own, kept, repr(shown)
+        )
 
     spreads = [spread(*pair) for pair in zip(_polynomials(*operands), named, strict=True)]
     summed = tuple(range(-len(letters), -len(after)))
@@ -980,10 +937,12 @@ def _running_sum(x: Polynomial, axis: int) -> Polynomial:
     side = x.shape[axis]
     if side > LARGEST_SIDE:
         raise PolynomialError
-    last = x.moved(lambda y: np.moveaxis(y, axis, -1))
-    return _contracted("...ij,...j->...i", np.tri(side), last).moved(
-        lambda y: np.moveaxis(y, -1, axis)
-    )
+    last = _axes_moved(x, axis, -1)
+    return _axes_moved(_contracted("...ij,...j->...i", np.tri(side), last), -1, axis)
+
+
+def _axes_moved(x: Polynomial, *axes: Any) -> Polynomial:
+    return x.moved(lambda y: np.moveaxis(y, *axes), np.moveaxis, repr(axes))
 
 
 def _differences(x: Polynomial, axis: int) -> Polynomial:
@@ -1041,8 +1000,8 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.where: _chosen,
     np.einsum: _contracted,
     np.diff: _differences,
-    np.moveaxis: lambda x, *axes: x.moved(lambda y: np.moveaxis(y, *axes)),
-    np.squeeze: lambda x, axis: x.moved(lambda y: np.squeeze(y, axis)),
+    np.moveaxis: _axes_moved,
+    np.squeeze: lambda x, axis: x.moved(lambda y: np.squeeze(y, axis), np.squeeze, repr(axis)),
     np.linalg.det: _determinant,
     np.linalg.solve: _solved,
 }
@@ -1077,11 +1036,3 @@ def value_of(space: Space, terms: Iterable[Monomial]) -> tuple[float, float]:
         total += value
         size += abs(value) * term.loss
     return total, size
-
-
-def near(a: Any, b: Any, rtol: float = RTOL, atol: float = ATOL) -> Polynomial:
-    """1 for two quantities that are the same polynomial, up to rounding."""
-    difference = _difference(a, b)
-    if difference.terms or max(rtol, atol) < LEAST_TOLERANCE:
-        raise PolynomialError
-    return difference.plus(1.0)

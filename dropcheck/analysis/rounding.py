@@ -5,63 +5,52 @@ float64, up or down (Monte Carlo arithmetic: Parker 1997, "Monte Carlo Arithmeti
 report CSD-970002; Vignes 1993, Mathematics and Computers in Simulation 35, 233-261). How far the
 end moves shows how far rounding may have moved it.
 
-- A result that is exact is not moved. Sums, products and quotients are tested: their rounding error
-  is itself a number of float64 (Dekker 1971, Numerische Mathematik 18, 224-242; Knuth, The Art of
-  Computer Programming 2, 4.2.2, theorem B). Other functions that are rational are exact if they
-  take and give short numbers: whole numbers, halves and quarters, for example.
+- A result that is exact is not moved. The rounding error of a sum is itself a number of float64
+  (Knuth, The Art of Computer Programming 2, 4.2.2, theorem B). Other results are exact if they are
+  short and come from short numbers, such as whole numbers, halves and quarters, and if they change
+  where the numbers do.
 - The same operation of the same numbers is rounded alike, so it is moved alike: `m * x / q` at
   m = 1 and `x / q` stay equal. Numbers of few decimals are moved alike wherever they stand.
 - Results that are 0 or infinite by underflow or overflow are moved to a number beside.
 - A comparison whose sides are no farther apart than eight times their movement is turned round. The
   arguments of `floor` and of other functions that jump are moved about by eight times theirs.
+
+Which functions jump, and which return an element of an argument as it is, is seen in numbers made
+at random: a function needs no entry here.
 """
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from dropcheck.array_types import Truths
-from dropcheck.language.graph import Kind, Value, kernel_of, number
-from dropcheck.vocabulary.function import Array, Function
-from dropcheck.vocabulary.functions import OF_LAWS
+from dropcheck.language.graph import Kind, Value, kernel_of, number, thawed
+from dropcheck.vocabulary.function import Array
+from dropcheck.vocabulary.functions import OF_LAWS, operation
 from dropcheck.vocabulary.functions.truths import COMPARISONS
+from dropcheck.vocabulary.shapes import Shape
 
 ALLOWED = 8.0
 """How many times the observed movement is allowed, since few computations are observed."""
 TURNS = 8
 """How often the outcomes of discrete draws are computed once more."""
 
-# The functions that return an argument, or an element of it; the ones that jump; and those that
-# give short numbers for short ones only where these are exact. Any other result is moved.
-_COPIES = {
-    "abs", "negative", "clip", "minimum", "maximum", "relu", "max", "min", "sort", "cummax",
-    "where", "conditional", "tril", "triu", "diag", "take", "isfinite", "isnan", "isinf", "is true",
-    "and", "or", "not", "any", "all", "first", "size", "shape",
-}  # fmt: skip
-_JUMPS = {
-    "floor", "ceil", "round", "sign", "//", "%", "argmax", "argmin", "argsort", "isclose",
-    "one_hot", "bincount", "float16", "bfloat16", "float32", "float64",
-}  # fmt: skip
-_SUMS = {"sum", "mean", "cumsum", "diff", "trace"}
-_PRODUCTS = {"prod", "cumprod", "dot", "matmul", "outer", "kron", "norm"}
-_SHORT = _SUMS | _PRODUCTS | {
-    "var", "std", "leaky_relu", "median", "quantile", "full", "comb", "factorial", "cbrt", "log2",
-    "log10",
-}  # fmt: skip
-_TRUTHS = {"where", "conditional", "and", "or", "not", "any", "all", "first", "is true"}
-
 LARGEST = float(np.finfo(np.float64).max)
 _LEAST = float(np.finfo(np.float64).smallest_normal)
-# Products below this may have rounding errors below the smallest number.
-_TINY = 1e-290
-# Dekker's factor: it splits a number into two of half as many digits.
-_SPLIT = 2.0**27 + 1.0
+# An argument of a law that is moved by more than this share of the largest is another argument.
+_HARDLY, _TINY = 1e-12, 1e-300
+# Numbers are short if they are multiples of 1/64 up to here: products of two are exact.
+_SHORT, _SHORT_RESULT = 2.0**20, 2.0**32
+# A function that ends up flat for arguments that are moved by this share has no digits left.
+_FELT = 2.0**-20
 # Numbers with as many fixed values, or more, are moved alike in all draws.
 _MOST_FIXED = 2**16
 _DECIMALS, _MOST_DECIMAL = 1e6, 1e3
@@ -83,7 +72,6 @@ class Moved:
         index = np.arange(draws, dtype=np.uint64) + np.uint64(seed << 32)
         self._index = _mixed(index * _FIRST)
         self.surely = surely
-        self.again = False  # whether inexact numbers that come again meet a jump: ties may be rare
 
     def given(self, array: Array) -> Array:
         """Numbers of a text, or of a law with listed values: decimals are moved."""
@@ -97,46 +85,40 @@ class Moved:
         """Draws of a continuous law; `place` tells one law's draws from another's."""
         count = array.size // max(array.shape[-1], 1)
         each = np.arange(count, dtype=np.uint64).reshape(*array.shape[:-1], 1)
-        return self._beside(array, False, self._index ^ _mixed(each + np.uint64(place << 20)))
+        own = (each + np.uint64(place << 20)) * _FIRST
+        return self._beside(array, False, _mixed(self._index + own))
 
     def result(
-        self,
-        function: Function,
-        work: Callable[[list[Array]], Array],
-        inputs: Sequence[Array],
-        moved: Sequence[Array],
-        result: Array,
+        self, value: Value, inputs: Sequence[Array], moved: Sequence[Array], result: Array
     ) -> Array:
         """The moved result of a function: `result` itself if it is exact and so are the inputs.
 
         Args:
-            function: the function.
-            work: computes it.
+            value: what is computed, by which function and with which options.
             inputs: its arguments, as computed.
             moved: the same, moved.
             result: its result, as computed.
         """
-        name, same = function.name, all(map(_is, inputs, moved))
-        if same and (result.dtype == np.bool_ or _passes_on(function) or name in _JUMPS):
+        function, name, work = value.function, value.operation, worker(value)
+        manner = manner_of(name, value.options, tuple(one.shape[:-1] for one in inputs))
+        same = all(map(_is, inputs, moved))
+        if same and (result.dtype == np.bool_ or manner.passes_on or manner.jumps):
             return result
         try:
             if name in COMPARISONS:
                 return self._turned(result, work(list(moved)), *map(number, (*inputs, *moved)))
-            if name in _JUMPS or _counts(name, result):
+            if manner.jumps or name == "%":
                 about = [self._about(*pair) for pair in zip(inputs, moved, strict=True)]
                 return self._remainder(inputs, moved, work(about)) if name == "%" else work(about)
-            if name in _TRUTHS:
-                moved = [
-                    self._or_zero(*pair) if at == 0 or name in {"and", "or"} else pair[1]
-                    for at, pair in enumerate(zip(inputs, moved, strict=True))
-                ]
+            if function.takes_truth and function.by_element and len(function.parameters) > 1:
+                moved = [self._or_zero(inputs[0], moved[0]), *moved[1:]]
             other = result if same else work(list(moved))
         except ValueError:  # an index is no longer whole, or a number is outside the domain
             return result
-        if _passes_on(function) or other.dtype == np.bool_:
+        if manner.passes_on or other.dtype == np.bool_:
             return other
         moved = list(map(number, moved))
-        exact, decimal = _exact_in(function, work, moved, other)
+        exact, decimal = _exact_in(value, work, moved, other, manner)
         if exact.all():
             return other
         by: Bits = np.full(1, zlib.crc32(name.encode()), dtype=np.uint64)
@@ -147,14 +129,11 @@ class Moved:
         if not function.by_element and name not in OF_LAWS:
             beside = [self._beside(one, False, self._random(by + _bits(one))) for one in moved]
             with suppress(ValueError):
-                kept = exact if decimal is None else exact | decimal
-                other = np.where(kept, other, work(beside))
+                other = np.where(exact | decimal, other, work(beside))
         by = by + _bits(other)
         if name == "logsumexp":  # it computes with numbers of size 1
             other = other + np.where(self._chosen(by), 2.0**-52, -(2.0**-52))
-        if decimal is not None:
-            by = np.where(decimal, _bits(other), by)
-        return self._beside(other, exact, self._random(by))
+        return self._beside(other, exact, self._random(np.where(decimal, _bits(other), by)))
 
     def _beside(self, array: Array, exact: Truths | bool, bits: Bits) -> Array:
         """The numbers beside those of an array, away from 0 or towards it by their first bits.
@@ -187,7 +166,6 @@ class Moved:
         """
         a, b, c, d = (np.clip(one, -LARGEST, LARGEST) for one in sides)
         apart, off = np.abs(a - b), np.abs((c - a) - (d - b))
-        self.again |= _come_again(apart, off)
         error = ALLOWED * off
         if (apart <= error.max(axis=-1, keepdims=True)).any():  # chance makes it small in some
             size = np.maximum(np.abs(a), np.abs(b))
@@ -209,7 +187,7 @@ class Moved:
         if array is moved or array.dtype == np.bool_:
             return moved
         error = ALLOWED * np.abs(moved - array)
-        self.again |= _come_again(array, error)
+        error = np.where(np.isfinite(error), error, 0.0)
         about = moved + self._share(_bits(array)) * error
         return self._or_zero(array, np.where(error > 0, about, moved))
 
@@ -248,16 +226,36 @@ def computed_again(
         moved, array = fixed_again(value, again, fixed), array_of(value)
         return moved if moved.ndim == array.ndim else moved.reshape(-1, moved.shape[-1])[0]
 
-    for value in values:
+    for place, value in enumerate(values):
         array = array_of(value)
         made = all(id(one) in known for one in value.inputs if one.random)
         if value.kind == Kind.COMPUTED and value.inputs and made:
             inputs, moved = [[*map(one, value.inputs)] for one in (array_of, moved_of)]
-            array = again.result(value.function, worker(value), inputs, moved, array)
-        elif value.random:
+            array = again.result(value, inputs, moved, array)
+        elif value.kind == Kind.DRAW and value.law is not None:
+            off = [_differ(*(one(x) for one in (array_of, moved_of))) for x in value.inputs if made]
+            own = again.given(array) if value.law.discrete else again.drawn(array, place)
+            array = _unknown(own, off)
+        elif value.random and value.call is None:
             array = again.given(array)
         known[id(value)] = array
     return known
+
+
+def _differ(array: Array, moved: Array) -> Truths:
+    """In which draws an argument of a law is moved by more than what is rounded: [draws]."""
+    array, moved = number(array), number(moved)
+    size = np.abs(array).max(initial=0.0, where=np.isfinite(array))
+    same = np.isclose(array, moved, 0.0, _HARDLY * size + _TINY, equal_nan=True)
+    return np.asarray(~same.reshape(-1, same.shape[-1]).all(axis=0))
+
+
+def _unknown(draws: Array, differ: Sequence[Truths]) -> Array:
+    """Draws that are turned, or infinite, where an argument of their law is another."""
+    if not any(one.any() for one in differ):
+        return draws
+    other = ~draws if draws.dtype == np.bool_ else np.inf
+    return np.where(np.logical_or.reduce(np.broadcast_arrays(*differ)), other, draws)
 
 
 def fixed_again(value: Value, again: Moved, known: dict[int, Array]) -> Array:
@@ -267,7 +265,7 @@ def fixed_again(value: Value, again: Moved, known: dict[int, Array]) -> Array:
         if value.kind == Kind.COMPUTED and value.inputs and array.size <= _MOST_FIXED:
             inputs = [below.constant for below in value.inputs]
             moved = [fixed_again(below, again, known) for below in value.inputs]
-            array = again.result(value.function, worker(value), inputs, moved, array)
+            array = again.result(value, inputs, moved, array)
         else:
             array = again.given(array)
         known[id(value)] = array
@@ -287,121 +285,128 @@ def worker(value: Value) -> Callable[[list[Array]], Array]:
 def may_turn(values: Sequence[Value]) -> bool:
     """Whether one of some values is computed by a function that jumps."""
     return any(
-        one.kind == Kind.COMPUTED and (one.operation in COMPARISONS or one.operation in _JUMPS)
+        one.kind == Kind.COMPUTED
+        and (
+            one.operation in COMPARISONS
+            or one.operation == "%"
+            or manner_of(one.operation, one.options, tuple(x.shape for x in one.inputs)).jumps
+        )
         for one in values
     )
 
 
-def turns(values: Sequence[Value]) -> bool:
-    """Whether rounding may decide a fixed value that is computed by a function that jumps."""
-    again, known = Moved(0, TURNS), dict[int, Array]()
-    fixed = [one for one in values if one.constant is not None]
-    if not may_turn(fixed):
-        return False
+class Manner(NamedTuple):
+    """What a function does to numbers.
+
+    It `passes_on` elements of its arguments, but for their signs. It `jumps` if its result stays
+    the same, or is another, where the arguments change a little. It gives `whole` numbers for whole
+    numbers.
+    """
+
+    passes_on: bool = False
+    jumps: bool = False
+    whole: bool = False
+
+
+@lru_cache(maxsize=4096)
+def manner_of(name: str, options: tuple[tuple[str, Any], ...], shapes: tuple[Shape, ...]) -> Manner:
+    """What a function does, as seen in a few numbers made at random.
+
+    Args:
+        name: the function.
+        options: its options.
+        shapes: the shapes of its arguments.
+    """
+    function, rng = operation(name), np.random.default_rng(0)
+    if function.does == "takes":
+        return Manner(passes_on=True)
+    sizes = [() if function.by_element else shape for shape in shapes]
+    draws = max(1, 64 // max(1, *map(math.prod, sizes)))
+    kernel = partial(function.kernel, **{key: thawed(one) for key, one in options})
+    numbers = [rng.uniform(0.5, 3.0, (*one, draws)) * rng.choice([-1, 1], draws) for one in sizes]
+    few = [5040.0 * rng.integers(-3, 4, one.shape) for one in numbers]
     with np.errstate(all="ignore"):
-        return not all(
-            np.allclose(number(fixed_again(one, again, known)), number(one.constant), 1e-9, 0.0)
-            for one in fixed
-            if may_turn([one])
-        )
+        try:
+            found, near = (
+                kernel(*given) for given in (numbers, [x * (1 + 2**-45) for x in numbers])
+            )
+            whole = not function.by_element and _are_whole(kernel(*few))
+        except ValueError:
+            return Manner()
+    if not np.isfinite(found).any():
+        return Manner()
+    known = np.concatenate([[0.0], *(np.abs(one).ravel() for one in numbers)])
+    passed = np.isin(np.abs(found[np.isfinite(found)]), known).all()
+    return Manner(bool(passed), np.array_equal(found, near, equal_nan=True), whole)
+
+
+def _are_whole(array: Array) -> bool:
+    return bool((array == np.rint(array)).all())
 
 
 def _is(one: Array, other: Array) -> bool:
     return one is other
 
 
-@lru_cache(maxsize=1024)
-def _passes_on(function: Function) -> bool:
-    """Whether each element of the result is one of an argument's, up to its sign."""
-    return function.name in _COPIES or function.rearranges or function.does == "joins"
-
-
 def _exact_in(
-    function: Function, work: Callable[[list[Array]], Array], inputs: list[Array], result: Array
-) -> tuple[Truths, Truths | None]:
+    value: Value,
+    work: Callable[[list[Array]], Array],
+    inputs: list[Array],
+    result: Array,
+    manner: Manner,
+) -> tuple[Truths, Truths]:
     """Where a result is exact, and where it is a number of few decimals from short numbers."""
-    name = function.name
-    exact = np.zeros(1, dtype=np.bool_)
+    name, by_element = value.operation, value.function.by_element
+    exact, short = np.zeros(1, dtype=np.bool_), np.ones(1, dtype=np.bool_)
+    decimal = np.zeros_like(result, dtype=np.bool_)
     for array in inputs:
-        if array.shape == result.shape or function.by_element:
+        if array.shape == result.shape or by_element:
             exact = exact | np.isinf(array)
+        own = _short(array, _SHORT)
+        short = short & (own if by_element else own.reshape(-1, own.shape[-1]).all(0))
     if name in ("+", "-"):
         a, b = inputs[0], inputs[1] if name == "+" else -inputs[1]
         rounded = result - a
-        return exact | ((a - (result - rounded)) + (b - rounded) == 0), None
-    if name == "*":
+        return exact | ((a - (result - rounded)) + (b - rounded) == 0), decimal
+    if name in ("*", "/"):
         a, b = inputs
-        exact = exact | (a == 0) | (b == 0) | (np.abs(a) == 1) | (np.abs(b) == 1)
-        return exact | _is_product(a, b, result), None
-    if name == "sqrt":
-        return exact | (inputs[0] == 0) | _is_product(result, result, inputs[0]), None
-    if name == "**":
+        even = _is_power(b) | (_is_power(a) & (name == "*"))
+        even = even & (np.abs(result) > _LEAST) & np.isfinite(result)
+        exact = exact | (a == 0) | (b == 0) | even
+    elif name == "**":
         a, b = inputs
-        whole = (a == np.rint(a)) & (b == np.rint(b)) & (b >= 0) & (np.abs(result) < 2.0**53)
-        exact = exact | (b == 0) | (b == 1) | (a == 1) | (a == 0) | whole
-        return exact | (b == 2) & _is_product(a, a, result), None
-    if name == "/":
-        a, b = inputs
-        exact = exact | (a == 0) | (b == 0) | (np.abs(b) == 1) | _is_product(result, b, a)
-        short = _short(a, 2.0**12) & _short(b, 2.0**12)
-    elif name in _SHORT:
-        short = np.ones(1, dtype=np.bool_)
-        for array in inputs:
-            own = _short(array, 2.0**32) if name in _SUMS else _whole(array, 2.0**12)
-            short = short & (own if function.by_element else own.reshape(-1, own.shape[-1]).all(0))
-        exact = exact | short & _short(result, 2.0**42)
-        if name in _SUMS | _PRODUCTS and (result == 0).any():  # a sum of zeros alone
-            exact = exact | (work([(array != 0).astype(np.float64) for array in inputs]) == 0)
-    else:
-        for array in inputs if function.by_element else ():
-            exact = exact | (array == 0) & (_short(result, 2.0**20) | np.isinf(result))
-        return np.broadcast_to(exact, result.shape), None
-    decimal = None
+        exact = exact | (b == 0) | (b == 1) | (a == 1) | (a == 0)
+    if name in ("*", "**"):  # whole numbers, which are exact up to 2^53
+        whole = (a == np.rint(a)) & (b == np.rint(b)) & (b >= 0 if name == "**" else True)
+        exact = exact | (whole & (np.abs(result) < 2.0**53))
     if name in ("/", "mean"):
         decimal = np.rint(result * _DECIMALS) / _DECIMALS == result
         decimal = decimal & short & (np.abs(result) < _MOST_DECIMAL)
-    return np.broadcast_to(exact, result.shape), decimal
-
-
-def _counts(name: str, result: Array) -> bool:
-    """Whether a result may be a norm of order 0, which counts."""
-    return name == "norm" and bool((result == np.rint(result)).all())
-
-
-def _whole(array: Array, most: float) -> Truths:
-    return np.asarray((array == np.rint(array)) & (np.abs(array) <= most))
+    short = short & _short(result, _SHORT_RESULT)
+    if by_element:
+        for at, array in enumerate(inputs) if short.any() else ():
+            other = [*inputs[:at], array + _FELT * (1 + np.abs(array)), *inputs[at + 1 :]]
+            short = short & (work(other) != result)
+    else:
+        short = short & manner.whole
+        if (result == 0).any():  # a sum of zeros alone
+            exact = exact | (work([(array != 0).astype(np.float64) for array in inputs]) == 0)
+    return np.broadcast_to(exact | short, result.shape), decimal
 
 
 def _short(array: Array, most: float) -> Truths:
     """Where numbers are multiples of 1/64, and small enough for exact results."""
-    return _whole(array * 64.0, 64.0 * most)
+    return np.asarray((array * 64.0 == np.rint(array * 64.0)) & (np.abs(array) <= most))
 
 
-def _is_product(a: Array, b: Array, product: Array) -> Truths:
-    """Where a number is the exact product of two (Dekker 1971, equation 5.14)."""
-    first, second = _halves(a), _halves(b)
-    error = first[0] * second[0] - product
-    error = error + first[0] * second[1] + first[1] * second[0] + first[1] * second[1]
-    return np.asarray((error == 0) & (a * b == product) & (np.abs(product) > _TINY))
-
-
-def _come_again(array: Array, error: Array) -> bool:
-    """Whether numbers that rounding may move come again, as those of a discrete draw do."""
-    shape = np.broadcast_shapes(array.shape, error.shape)
-    some, off = (np.broadcast_to(one, shape).reshape(-1, shape[-1])[0] for one in (array, error))
-    some = some[off > 0][:256]
-    return bool(some.size > 1 and np.unique(some).size < some.size / 2)
+def _is_power(array: Array) -> Truths:
+    """Where numbers are powers of 2, or such powers with a minus sign."""
+    return np.asarray(np.abs(np.frexp(array)[0]) == 0.5)
 
 
 def _summed(bits: Bits) -> Bits:
     """The bits of a draw's elements together: [draws]."""
     return np.asarray(bits.reshape(-1, bits.shape[-1]).sum(axis=0, dtype=np.uint64))
-
-
-def _halves(array: Array) -> tuple[Array, Array]:
-    large = _SPLIT * array
-    high = large - (large - array)
-    return high, array - high
 
 
 def _bits(array: Array) -> Bits:

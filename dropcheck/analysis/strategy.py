@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dropcheck.analysis.bounds import of_one_operator
-from dropcheck.analysis.law_bounds import AffineDraw, line_of
 from dropcheck.analysis.single_draw import diverges
 from dropcheck.claims.registry import Tolerance
 from dropcheck.language.compile import LoweredCase
@@ -79,13 +77,11 @@ class BlockMeans:
     """A function of averages, judged by the means of independent blocks.
 
     `pairs` is a matrix product whose two sides can be drawn separately, with every left side used
-    with every right side; the program decides whether that is worth it. `no_variance` says why the
-    limit theorem cannot judge the statement.
+    with every right side; the program decides whether that is worth it.
     """
 
     scaled: bool
     pairs: Value | None
-    no_variance: Explanation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +131,6 @@ def strategy_of(lowered: LoweredCase, tolerance: Tolerance | None = None) -> Str
     quantities = [value for operator in operators(lowered.operands) for value in operator.inputs]
     if not any(value.random for value in quantities):
         return Arithmetic(needs_scale(lowered))
-    missing = missing_moment(lowered)
-    if missing is not None:
-        return Unanswerable(missing)
     estimated = operators(lowered.operands)
     if any(operator.operator.quantile for operator in estimated):
         return Quantiles(tuple(estimated))
@@ -155,7 +148,6 @@ def averages_of(lowered: LoweredCase) -> BlockMeans:
     return BlockMeans(
         scaled=needs_scale(lowered),
         pairs=None if lowered.entries else crossing(quantities),  # each entry is a comparison
-        no_variance=missing_variance(lowered),
     )
 
 
@@ -236,55 +228,26 @@ def _is_crossing(value: Value, roots: Sequence[Value]) -> bool:
 # ---- moments that do not exist -------------------------------------------------------------------
 
 
-def missing_moment(lowered: LoweredCase) -> Explanation | None:
-    """Why an operator of the statement has no value: its moment does not exist. None: unknown."""
-    for operation, needed, never in _orders(lowered):
-        if never <= needed:
-            return _no_moment(operation, max(never, 1))
-    return None
-
-
-def missing_variance(lowered: LoweredCase) -> Explanation | None:
-    """Why the limit theorem does not apply to a statement; None: unknown.
+def divergent_moment(lowered: LoweredCase) -> Explanation | None:
+    """Why an operator of a function of one draw has no value, or its estimate no variance.
 
     An estimate of a moment of order k has a variance only if the moment of order 2k is finite.
+    None: that is unknown.
     """
-    for operation, needed, never in _orders(lowered):
-        if never <= 2 * needed:
-            return Reason.NO_VARIANCE_OF_ESTIMATE.explain(
-                operator=operation, order=never, needed=2 * needed
-            )
+    found = operators(lowered.operands)
+    # a condition may bound what it keeps
+    read = [(one, value) for one in found if not dict(one.options)["given"] for value in one.inputs]
+    for times in (1, 2):
+        for one, value in read:
+            needed = times * one.operator.order
+            for order in range(1, needed + 1):
+                if diverges(value, float(order)):
+                    if times == 2:
+                        return Reason.NO_VARIANCE_OF_ESTIMATE.explain(
+                            operator=one.operation, order=order, needed=needed
+                        )
+                    moment = "mean" if order == 1 else "variance" if order == 2 else "such moment"
+                    return Reason.NO_MOMENT.explain(
+                        operator=one.operation, order=order, moment=moment
+                    )
     return None
-
-
-def divergent_moment(lowered: LoweredCase) -> Explanation | None:
-    """The same of an operator of a function of one draw, whose mean diverges; None: unknown."""
-    for value in operators(lowered.operands):
-        for order in range(1, value.operator.order + 1):
-            alone = not dict(value.options)["given"]
-            if alone and any(diverges(quantity, float(order)) for quantity in value.inputs):
-                return _no_moment(value.operation, order)
-    return None
-
-
-def _no_moment(operation: str, order: float) -> Explanation:
-    moment = "mean" if order == 1 else "variance" if order <= 2 else "such moment"
-    return Reason.NO_MOMENT.explain(operator=operation, order=order, moment=moment)
-
-
-def _orders(lowered: LoweredCase) -> Iterator[tuple[str, int, float]]:
-    """For each operand: the operator, the order of moments it needs, and the order without any."""
-    for value in operators(lowered.operands):
-        needed = value.operator.order
-        if needed and not dict(value.options)["given"]:  # a condition may bound what it keeps
-            for quantity in value.inputs:
-                yield value.operation, needed, moment_order(quantity)
-
-
-def moment_order(value: Value) -> float:
-    """The order from which on a line of one draw has no moments; infinite for all else."""
-    lines: dict[int, AffineDraw | None] = {}
-    for one in ordered([value]):
-        lines[id(one)] = line_of(one, [lines.get(id(below)) for below in one.inputs])
-    line = lines.get(id(value))
-    return math.inf if line is None else line.law.moment_order(*line.arguments)

@@ -255,9 +255,7 @@ def _prepared(
     analysed = _analysed(case, lowered, strategy, compiled, knowledge)
     bounded = knowledge is None or knowledge.guarantee is not Guarantee.ASYMPTOTIC
     if isinstance(strategy, BlockMeans) and knowledge is not None and not bounded:
-        missing = strategy.no_variance or (
-            divergent_moment(lowered) if knowledge.undefined is None else None
-        )
+        missing = divergent_moment(lowered) if knowledge.undefined is None else None
         if missing is not None:
             strategy, compiled, knowledge = Unanswerable(missing), None, None
     parsed = graphs.parsed(case.claim)

@@ -9,6 +9,7 @@ import numpy as np
 
 from dropcheck.analysis.exact import Integrand, exact_means
 from dropcheck.analysis.strategy import Certainty, Proportion, Strategy
+from dropcheck.array_types import Floats
 from dropcheck.inference.region import (
     NEARLY,
     Comparison,
@@ -26,8 +27,10 @@ from dropcheck.judging.look import (
 )
 from dropcheck.judging.rounding import (
     LOOK_ROUNDING,
+    SMALL_ROOM,
+    SMALL_SHARE,
     enclosing,
-    exact_with_digits_left,
+    rounding_of_means,
     rounding_of_sides,
     theta_of,
     used,
@@ -40,9 +43,12 @@ from dropcheck.simulation import Compiled
 
 
 def exact_quantity(
-    compiled: Compiled, knowledge: Knowledge, comparison: Comparison
+    compiled: Compiled, knowledge: Knowledge, comparison: Comparison, off: Floats | float = 0.0
 ) -> Exact | None:
-    """The quantity of one comparison by the model; None where the model does not say it."""
+    """The quantity of one comparison by the model; None where the model does not say it.
+
+    `off` is how far rounding may move each average, [terms].
+    """
     exact = knowledge.means
     if exact is None:
         return None
@@ -51,7 +57,7 @@ def exact_quantity(
     if not math.isfinite(value):
         return None
     enclosed = enclosing(compiled, comparison, exact.centres)
-    means, errors = (used(compiled, comparison, one) for one in (exact.means, exact.errors))
+    means, errors = (used(compiled, comparison, one) for one in (exact.means, exact.errors + off))
     low, high = enclose(enclosed, means, errors)
     error = max(high - value, value - low, 0.0)
     return Exact(value, error) if math.isfinite(error) else None
@@ -152,15 +158,19 @@ def _known_averages(
     values: list[Exact] = []
     off: list[float] = []
     each = zip(run.reading.comparisons, run.reading.of_each, scales, strict=True)
+    # no draw confirms an exact value, and it may be made of digits that are lost
+    rounded = rounding_of_means(run, compiled.program, averages.centres)
+    rounded = np.where(rounded > SMALL_SHARE * np.abs(averages.means), rounded, 0.0)
     for comparison, part, size in each:
         scale = size if math.isfinite(size) else 0.0  # there is no second moment
         about = scale or _first_moment(compiled, knowledge, averages, comparison)
-        exact = exact_quantity(compiled, knowledge, comparison)
+        exact = exact_quantity(compiled, knowledge, comparison, rounded)
         if exact is None:
             return None
         unit = unit_of(comparison, operands)
         of_sides = rounding_of_sides(run, part) / unit
-        exact = exact_with_digits_left(run, compiled, comparison, averages, exact, of_sides)
+        if of_sides > SMALL_ROOM * abs(exact.value):
+            exact = replace(exact, error=exact.error + of_sides)
         asked = sharpness_of(run, part, scale, operands, math.inf) / unit
         found = found_exactly(run, comparison, exact, scale, asked, unit, about)
         if found is None:

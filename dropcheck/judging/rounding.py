@@ -14,10 +14,9 @@ from dropcheck.array_types import Floats
 from dropcheck.inference.intervals import Interval, Theta
 from dropcheck.inference.region import Comparison, Reading, decide
 from dropcheck.judging.case import CaseRun, Finding
-from dropcheck.judging.knowledge import ExactMeans
 from dropcheck.known.enclosure import Enclosed, Enclosure, enclose
 from dropcheck.reasons import Explanation, Reason
-from dropcheck.results import Exact, Verdict
+from dropcheck.results import Verdict
 from dropcheck.simulation import (
     MAIN,
     PILOT,
@@ -104,8 +103,9 @@ def enclosing(compiled: Compiled, comparison: Comparison, centres: Floats) -> En
 MOST_DRAWS, FEW_DRAWS, WORK = 4096, 64, 5e5
 # Rounding below this share of the interval's width, or of the widening, is ignored.
 NOTHING = 1e-3
-# Rounding below this share of an exact value is ignored.
-SMALL_ROOM = 1e-9
+# Rounding of a side below this share of an exact value is ignored, and that of an average below
+# that share of it.
+SMALL_ROOM, SMALL_SHARE = 1e-9, 1e-13
 # The key of the roundings of a claim's sides in `CaseRun.roundings`.
 SIDES = "", b""
 
@@ -172,22 +172,6 @@ def room_for(
     means, off = (used(compiled, comparison, one) for one in (means, off))
     low, high = enclose(enclosing(compiled, comparison, centres), means, off)
     return max(high - value, value - low)
-
-
-def exact_with_digits_left(
-    run: CaseRun,
-    compiled: Compiled,
-    comparison: Comparison,
-    known: ExactMeans,
-    exact: Exact,
-    of_sides: float,
-) -> Exact:
-    """An exact value, with its error widened by what rounding took; no draw confirms it."""
-    off = rounding_of_means(run, compiled.program, known.centres)
-    room = room_for(compiled, comparison, known.means, known.centres, off) + of_sides
-    return (
-        exact if room <= SMALL_ROOM * abs(exact.value) else Exact(exact.value, exact.error + room)
-    )
 
 
 def with_digits_left(
@@ -277,8 +261,8 @@ def unless_turned(run: CaseRun, finding: Finding) -> Finding:
     share = chance_turned(strategy.event, strategy.condition)
     if share is None:
         draws = draws_to_look_at(program)
-        stream, search = partial(run.generator, MAIN, 0), isinstance(strategy, Proportion)
-        _, unclear, held = events_in(program, stream, draws, range(TURNS), search=search)
+        stream = partial(run.generator, MAIN, 0)
+        _, unclear, held = events_in(program, stream, draws, range(TURNS))
         among = max(int(held.any(axis=0).sum()), 1)
         share = min(SEEN * int(unclear.any(axis=0).sum()) / among, 1.0)
     if isinstance(strategy, Certainty):

@@ -2,133 +2,85 @@
 
 Places along an axis may be exchanged if the model stays the same: the draws along it are drawn
 alike, and whatever is computed from them treats the places alike. Formally: permute, in all draws
-at once, the places that are tied to each other. If every draw then has the law that it had, and
-every value is permuted in the same way or not at all, an entry of some values has the joint law of
-the entry to which it is moved. Dependence between entries does not matter: those of a permutation,
-or of a softmax, have one law each.
+at once, the places along axes that are tied to each other. If every draw then has the law that it
+had, and every value is permuted in the same way or not at all, an entry of some values has the
+joint law of the entry to which it is moved. Dependence between entries does not matter: those of a
+permutation, or of a softmax, have one law each.
 
-Places that differ get different colours, and only places of one colour may be exchanged. Where
-nothing is known, all places differ: two entries are never called alike without a reason.
+What a function does to a permutation is read off its kernel: it is computed from numbers made at
+random, and once more from the same numbers permuted. Where nothing is known, all places of an axis
+differ: two entries are never called alike without a reason.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dropcheck.language.graph import Kind, Value, in_order, kernel_of, thawed
-from dropcheck.vocabulary.function import GRAD
-from dropcheck.vocabulary.functions.arrays import TAKE
+from dropcheck.language.graph import Kind, Value, in_order, kernel_of, number
+from dropcheck.vocabulary.function import GRAD, Array
 from dropcheck.vocabulary.laws import LAWS
-from dropcheck.vocabulary.places import origin
-from dropcheck.vocabulary.shapes import Shape, normalise_axes, normalise_axis
+from dropcheck.vocabulary.shapes import Shape
 
 Integers = NDArray[np.intp]
 
-# Larger fixed arrays, and rearrangements of larger ones, are not looked into: their places differ.
+# Larger arrays are not looked into: their places differ.
 LARGEST = 2**22
+# As many numbers are made for a function that does more than move elements, but for one draw.
+MOST_MADE, MOST_DRAWS = 2**18, 8
+# Options that do not count places: with these alone, a function does to long arrays what it does to
+# short ones.
+_NOT_PLACES = {"axis", "keepdims", "ddof", "ord"}
+_SHORT = 4
+MOST_KEPT = 2**12  # the numbers of a fixed array that are compared with those of others
 
 
 class Places:
-    """Places that are exchanged together wherever they are used; `colours` tell them apart.
+    """The places along axes that are permuted together; they `differ` if they may not be."""
 
-    Once it is known that they are tied to other places, they are `part_of` these, each place at
-    the number given.
-    """
+    def __init__(self, *, differ: bool = False) -> None:
+        self.differ = differ
+        self.tied_to: Places | None = None
 
-    def __init__(self, colours: Integers) -> None:
-        self.colours = colours
-        self.part_of: tuple[Places, Integers] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """One axis of a value: the places that lie along it, in the order `at`."""
-
-    places: Places
-    at: Integers
-
-    @classmethod
-    def alike(cls, length: int) -> Axis:
-        """Places that may all be exchanged."""
-        return cls(Places(np.zeros(length, dtype=np.intp)), np.arange(length))
-
-    @classmethod
-    def in_order(cls, length: int) -> Axis:
-        """Places that all differ."""
-        return cls(Places(np.arange(length)), np.arange(length))
-
-    def found(self) -> Axis:
-        """The same axis, by the places that its places have become part of."""
-        places, at = self.places, self.at
-        while places.part_of is not None:
-            places, moved = places.part_of
-            at = moved[at]
-        return Axis(places, at)
-
-    @property
-    def colours(self) -> Integers:
-        """The colours along the axis."""
-        found = self.found()
-        return found.places.colours[found.at]
-
-    def coloured(self, colours: Integers) -> None:
-        """Tell places of different colours apart, and all of them from those not on the axis."""
-        found = self.found()
-        own = np.full(found.places.colours.size, -1, dtype=np.intp)
-        own[found.at] = colours
-        found.places.colours = _joint(found.places.colours, own)
-
-    def split(self) -> None:
-        """Tell all its places apart, and all that are tied to them."""
-        places = self.found().places
-        places.colours = np.arange(places.colours.size)
+    def found(self) -> Places:
+        """The places that these have been tied to, or these themselves."""
+        places = self
+        while places.tied_to is not None:
+            places = places.tied_to
+        return places
 
 
-Axes = list[Axis | None]
-"""The axes of a value; None for one of length 1."""
+Axes = list[Places | None]
+"""The places along each axis of a value; None for an axis of length 1."""
 
 
-def _joint(*columns: Integers) -> Integers:
-    """Numbers that are equal where all columns are."""
-    code = np.zeros(columns[0].shape, dtype=np.intp)
-    for column in columns:
-        low = int(column.min(initial=0))
-        code = code * (int(column.max(initial=0)) - low + 1) + (column - low)
-        code = np.unique(code, return_inverse=True)[1].reshape(code.shape)
-    return code
-
-
-def _tied(axes: Iterable[Axis | None]) -> Axis | None:
-    """One axis of axes whose places lie side by side, so that they are exchanged together."""
-    tied: Axis | None = None
+def _tied(axes: Iterable[Places | None]) -> Places | None:
+    """The places of axes that lie side by side, so that they are permuted together."""
+    tied: Places | None = None
     for axis in axes:
-        if axis is not None:
-            tied = axis.found() if tied is None else _tied_to(tied.found(), axis.found())
+        if axis is None:
+            continue
+        found = axis.found()
+        if tied is None:
+            tied = found
+        elif tied is not found:
+            found.tied_to = tied
+            tied.differ |= found.differ
     return tied
 
 
-def _tied_to(first: Axis, second: Axis) -> Axis:
-    if first.places is second.places:
-        if not np.array_equal(first.at, second.at):
-            first.split()  # a place beside another one of the same places
-        return first
-    one, other = first.places.colours, second.places.colours
-    moved = np.full(other.size, -1, dtype=np.intp)
-    moved[second.at] = first.at
-    alone = np.flatnonzero(moved < 0)
-    moved[alone] = one.size + np.arange(alone.size)
-    columns = np.full((2, one.size + alone.size), -1, dtype=np.intp)
-    columns[0, : one.size] = one
-    columns[1, moved] = other
-    joined = Places(_joint(*columns))
-    first.places.part_of = joined, np.arange(one.size)
-    second.places.part_of = joined, moved
-    return first.found()
+def _split(axes: Iterable[Places | None]) -> None:
+    for axis in axes:
+        if axis is not None:
+            axis.found().differ = True
+
+
+def _new(shape: Shape, *, differ: bool) -> Axes:
+    return [Places(differ=differ) if length > 1 else None for length in shape]
 
 
 def entries_alike(values: Sequence[Value], shape: Shape, models: Mapping[int, Value]) -> Integers:
@@ -153,18 +105,15 @@ def _numbered(axes: Axes, shape: Shape) -> Integers:
     found = [None if one is None else one.found() for one in axes]
     code = np.zeros((1,) * len(shape), dtype=np.intp)
     for at, axis in enumerate(found):
-        if axis is None:
-            continue
         along = [1] * len(shape)
         along[at] = shape[at]
-        colours = axis.colours
-        if (colours != colours[0]).any():
-            code = code * (int(colours.max()) + 1) + colours.reshape(along)
+        if axis is not None and axis.differ:
+            code = code * shape[at] + np.arange(shape[at]).reshape(along)
+            continue
         for before, other in enumerate(found[:at]):
-            if other is not None and other.places is axis.places:  # the diagonal is not the rest
-                same = other.at[:, np.newaxis] == axis.at
+            if axis is not None and other is axis:  # the diagonal is not the rest
                 along[before] = shape[before]
-                code = 2 * code + same.reshape(along)
+                code = 2 * code + np.eye(shape[at], dtype=np.intp).reshape(along)
                 along[before] = 1
     numbers = np.unique(code, return_inverse=True)[1].reshape(code.shape)
     return np.broadcast_to(numbers, shape)
@@ -176,6 +125,7 @@ class _Tracked:
     def __init__(self, models: Mapping[int, Value]) -> None:
         self.models = models
         self.axes: dict[int, Axes] = {}
+        self.known: dict[tuple[object, ...], list[_Exchange] | None] = {}
 
     def below(self, value: Value) -> Sequence[Value]:
         """The values that the axes of a value follow from."""
@@ -186,51 +136,29 @@ class _Tracked:
 
     def axes_of(self, value: Value) -> Axes:
         """The axes of a value, from those of its inputs."""
-        if not value.shape and not value.inputs:
-            return []
         if not value.random:
             return _of_constant(value)
         if value.call is not None:
             return self._of_code(value)
         if value.kind == Kind.DRAW:
             return self._of_draw(value)
-        if 0 in value.shape or any(0 in one.shape for one in value.inputs):
-            return self._differ(value)
-        if value.function.by_element or self._of_numbers(value):
+        if value.function.by_element or _of_numbers(value):
             return self.beside([self.axes[id(one)] for one in value.inputs], value.shape)
-        if value.function.does == "joins":
-            return self._joined(value)
-        if value.function.rearranges and max(_size(value), _size(value.inputs[0])) <= LARGEST:
-            return self._rearranged(value)
-        if value.function is TAKE:
-            (table, *rest), places = (self.axes[id(one)] for one in value.inputs)
-            _split([table])
-            return [*places, *rest]
-        made = self._by_signature(value) if value.function.places else None
-        return self._differ(value) if made is None else made
+        return self._by_evaluation(value)
 
     def _differ(self, value: Value) -> Axes:
         """The axes where nothing is known: all places of the inputs, and of the result, differ."""
         for one in value.inputs:
             _split(self.axes[id(one)])
-        return _in_order(value.shape)
+        return _new(value.shape, differ=True)
 
     def beside(self, inputs: Iterable[Axes], shape: Shape) -> Axes:
         """The axes of values that are broadcast to a shape and lie side by side."""
-        from_right: list[list[Axis | None]] = [[] for _ in shape]
+        from_right: list[list[Places | None]] = [[] for _ in shape]
         for axes in inputs:
             for at, axis in enumerate(reversed(axes)):
                 from_right[at].append(axis)
         return [_tied(axes) for axes in reversed(from_right)]
-
-    def _of_numbers(self, value: Value) -> bool:
-        """Whether it is a function of a law of numbers, such as a density."""
-        law = LAWS.get(str(dict(value.options).get("law")))
-        return (
-            law is not None
-            and law.own_axes is None
-            and not any(parameter.axes for parameter in law.parameters)
-        )
 
     def _of_code(self, value: Value) -> Axes:
         """Those of the slot's own mathematics, or of its argument for a gradient of this shape."""
@@ -243,7 +171,7 @@ class _Tracked:
     def _of_draw(self, value: Value) -> Axes:
         law = value.law
         if law is None:  # code draws it
-            return _in_order(value.shape)
+            return _new(value.shape, differ=True)
         batches: list[Axes] = []
         own: Axes = []
         for parameter, argument in zip(law.parameters, value.inputs, strict=True):
@@ -256,159 +184,185 @@ class _Tracked:
             made.append(_tied(own))
         else:
             _split(own)
-            made += _in_order(value.shape[rank:])
-        return _filled(made, value.shape)
+        alike = _new(value.shape, differ=False)
+        return [new if one is None else one for one, new in zip(made, alike, strict=True)]
 
-    def _joined(self, value: Value) -> Axes:
-        """Arrays one after another: along the axis on which they are joined, places differ."""
-        inputs = [one for one in value.inputs if one.shape] or value.inputs
-        new = len(value.shape) - len(inputs[0].shape)
-        axis = dict(value.options).get("axis")
-        at = normalise_axis(axis, value.shape) if axis is not None else 0
-        parts: list[Axes] = []
-        for one in value.inputs:
-            axes = list(self.axes[id(one)])
-            if new and one.shape == inputs[0].shape:
-                axes.insert(at, None)
-            elif one.shape:
-                _split([axes[at]])
-                axes[at] = None
-            parts.append(axes)
-        made = self.beside(parts, value.shape)
-        made[at : at + 1] = _in_order(value.shape[at : at + 1])
-        return made
-
-    def _rearranged(self, value: Value) -> Axes:
-        """Elements moved: an axis of the result has places of one axis, or all of them differ."""
-        (source,) = value.inputs
-        taken = origin(kernel_of(value), [np.broadcast_to(0.0, (*source.shape, 1))], 0)
-        moves = [
-            (axis, to, chosen.ravel())
-            for axis, (to, chosen) in zip(self.axes[id(source)], taken.axes[:-1], strict=True)
-            if axis is not None
-        ]
-        made: Axes = [None] * len(value.shape)
-        reached = [one for _, to, _ in moves for one in to]
-        for axis, to, chosen in moves:
-            once = len(to) < 2 and np.unique(chosen).size == chosen.size
-            if not once or any(reached.count(one) > 1 for one in to):
-                axis.split()
-                for one in to:
-                    made[one] = Axis.in_order(value.shape[one])
-                continue
-            if chosen.size < axis.at.size:
-                inside = np.zeros(axis.at.size, dtype=np.intp)
-                inside[chosen] = 1
-                axis.coloured(inside)
-            if to:
-                found = axis.found()
-                made[to[0]] = Axis(found.places, found.at[chosen])
-        return _filled(made, value.shape)  # along other axes elements are repeated
-
-    def _by_signature(self, value: Value) -> Axes | None:
-        """The axes by the signature of the function; None where it does not fit its use."""
-        inputs, result = _signature(value.function.places)
-        options = {name: thawed(option) for name, option in value.options}
-        several = options.get("axis")
-        common = max((one.shape for one in value.inputs), key=len)
-        tied: dict[str, Axis | None] = {}
-        batches: list[Axes] = []
-        worked_along: tuple[int, ...] = ()
-        left_out: set[str] = set()
-        for one, letters in zip(value.inputs, inputs, strict=True):
-            axes, shape = self.axes[id(one)], one.shape
-            if several is not None:
-                if len(letters) != 1:
-                    return None
-                worked_along = normalise_axes(several, common)
-                core = [at - len(common) for at in worked_along]
-                named = {at: f"{letters[0]}{at}" for at in core}
-            else:
-                used = [name for name in letters if len(shape) >= len(letters) or name[-1] != "?"]
-                left_out |= set(letters) - set(used)
-                if len(shape) < len(used):
-                    return None
-                named = {place - len(used): name for place, name in enumerate(used)}
-            for at, name in named.items():
-                if name[0].isupper():
-                    _split([axes[at]])
-                else:
-                    tied[name] = _tied((tied.get(name), axes[at]))
-            rest = [at for at in range(len(shape)) if at - len(shape) not in named]
-            batches.append([axes[at] for at in rest])
-        if several is not None:
-            return self._along(value, result, common, worked_along, tied, batches)
-        kept = [name for name in result if name not in left_out]
-        rank = len(value.shape) - len(kept)
-        made = self.beside(batches, value.shape[:rank])
-        for name, length in zip(kept, value.shape[rank:], strict=True):
-            made.append(tied[name] if name in tied else _in_order((length,))[0])
-        return made
-
-    def _along(
-        self,
-        value: Value,
-        result: tuple[str, ...],
-        common: Shape,
-        worked_along: tuple[int, ...],
-        tied: Mapping[str, Axis | None],
-        batches: Sequence[Axes],
-    ) -> Axes | None:
-        """The axes of a function along named axes: these are kept, or gone, or of length 1."""
-        keeps = len(value.shape) == len(common)
-        if not keeps and len(value.shape) != len(common) - len(worked_along):
-            return None  # such as a quantile at a list of levels
-        shape = tuple(n for at, n in enumerate(common) if at not in worked_along)
-        others = iter(self.beside(batches, shape))
-        made: Axes = []
-        for at, _ in enumerate(common):
-            if at not in worked_along:
-                made.append(next(others))
-            elif keeps:
-                own = tied.get(f"{result[0]}{at - len(common)}") if result else None
-                length = value.shape[len(made)]
-                made.append(own if own is not None else _in_order((length,))[0])
+    def _by_evaluation(self, value: Value) -> Axes:
+        """The axes of a function's result, by what permutations of its arguments do to it."""
+        drawn = [at for at, one in enumerate(value.inputs) if one.random]
+        key = value.operation, value.options, *map(_key, value.inputs)
+        if key not in self.known:
+            self.known[key] = _exchanges(value)
+        found = self.known[key]
+        if found is None:
+            return self._differ(value)
+        made: Axes = _new(value.shape, differ=True)
+        left = {(at, axis) for at in drawn for axis in range(len(value.inputs[at].shape))}
+        for moved, to in found:
+            tied = _tied(self.axes[id(value.inputs[at])][axis] for at, axis in moved)
+            for axis in to:
+                made[axis] = Places() if tied is None else tied
+            left -= {*moved}
+        _split(self.axes[id(value.inputs[at])][axis] for at, axis in left)
         return made
 
 
-def _filled(axes: Axes, shape: Shape) -> Axes:
-    """The axes, where any places of the others may be exchanged."""
-    pairs = zip(axes, shape, strict=True)
-    return [Axis.alike(n) if one is None and n > 1 else one for one, n in pairs]
+def _key(value: Value) -> tuple[object, ...]:
+    """What a function reads of an argument, before any draw."""
+    if value.random:
+        return value.shape, value.truth
+    array = value.constant
+    return (value.shape, array.tobytes() if array.size <= MOST_KEPT else id(array))
 
 
-def _size(value: Value) -> int:
-    return math.prod(value.shape)
-
-
-def _split(axes: Iterable[Axis | None]) -> None:
-    for axis in axes:
-        if axis is not None:
-            axis.split()
-
-
-def _in_order(shape: Shape) -> Axes:
-    return [Axis.in_order(length) if length > 1 else None for length in shape]
+def _of_numbers(value: Value) -> bool:
+    """Whether it is a function of a law of numbers, such as a density."""
+    law = LAWS.get(str(dict(value.options).get("law")))
+    return (
+        law is not None
+        and law.own_axes is None
+        and not any(parameter.axes for parameter in law.parameters)
+    )
 
 
 def _of_constant(value: Value) -> Axes:
     """Places of a fixed array may be exchanged if its slices there are equal."""
-    if value.constant is None or _size(value) > LARGEST:
-        return _in_order(value.shape)
-    made: Axes = []
-    for at, length in enumerate(value.shape):
-        axis = Axis.alike(length) if length > 1 else None
-        if axis is not None:
-            slices = np.moveaxis(value.constant[..., 0], at, 0).reshape(length, -1)
-            if (slices != slices[:1]).any():
-                axis.places.colours = np.unique(slices, axis=0, return_inverse=True)[1].ravel()
-        made.append(axis)
+    array = value.constant
+    if array is None or array.size > LARGEST:
+        return _new(value.shape, differ=True)
+    made = _new(value.shape, differ=False)
+    _split(axis for at, axis in enumerate(made) if (array != array.take([0], at)).any())
     return made
 
 
-def _signature(text: str) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
-    """The letters of each argument and of the result: `(m?,k),(k,n?)->(m?,n?)`."""
-    before, after = text.split("->")
-    groups = [group.strip("()") for group in before.split("),(")]
-    letters = [tuple(one for one in group.split(",") if one) for group in groups]
-    return letters, tuple(one for one in after.strip("()").split(",") if one)
+# ---- permutations of the arguments of a function -------------------------------------------------
+
+
+_At = tuple[int, int]
+"""An axis of an argument: the number of the argument, and the axis."""
+_Exchange = tuple[Sequence[_At], Sequence[int]]
+"""Axes of arguments that are permuted together, and the axes along which the result is then."""
+
+
+def _exchanges(value: Value) -> list[_Exchange] | None:
+    """The permutations of random arguments that a function passes on, or takes no notice of.
+
+    Those of no argument are those along which all entries of the result are equal. None if nothing
+    is known. It is computed from a few random numbers; where these all go through a permutation
+    unseen, all do but for a set of measure 0, as kernels are piecewise analytic.
+    """
+    shapes = [value.shape, *(one.shape for one in value.inputs)]
+    lengths = sorted({n for shape in shapes for n in shape if n > _SHORT})
+    short = {n: _SHORT + 1 + at for at, n in enumerate(lengths)}
+    free = {name for name, _ in value.options} <= _NOT_PLACES
+    if free and lengths and all(one.random for one in value.inputs if one.shape):
+        found = _exchanges_of(value, [tuple(short.get(n, n) for n in one) for one in shapes])
+        if found is not None:
+            return found
+    most = LARGEST if value.function.rearranges else MOST_MADE
+    return None if max(map(math.prod, shapes)) > most else _exchanges_of(value, shapes)
+
+
+def _exchanges_of(value: Value, shapes: Sequence[Shape]) -> list[_Exchange] | None:
+    """The same for arguments of other shapes: that of the result comes first."""
+    shape, kernel = shapes[0], kernel_of(value)
+    if any(0 in one for one in shapes):
+        return None
+    for whole in (False, True):  # indices are whole numbers
+        arguments = _made(value, shapes, whole=whole)
+        try:
+            with np.errstate(all="ignore"):
+                result = kernel(*arguments).astype(np.float64)
+                break
+        except (ValueError, IndexError):
+            pass
+    else:
+        return None
+    if result.shape[:-1] != shape or not np.isfinite(result).all():
+        return None
+
+    def passed_on(moved: Sequence[_At]) -> Sequence[int] | None:
+        """The axes along which the result is permuted; None if it is anything else."""
+        length = shapes[1 + moved[0][0]][moved[0][1]] if moved else 0
+        orders = _orders(length)
+        others = [
+            kernel(*(_permuted(one, order, [axis for to, axis in moved if to == at])
+                     for at, one in enumerate(arguments)))
+            for order in orders
+        ]  # fmt: skip
+        axes = [axis for axis, n in enumerate(shape) if n == length]
+        for to in ((), *((axis,) for axis in axes), *combinations(axes, 2)):
+            if all(
+                _near(_permuted(result, o, to), one) for o, one in zip(orders, others, strict=True)
+            ):
+                return to
+        return None
+
+    found: list[_Exchange] = []
+    taken: set[_At | int] = set()
+    for moved in _together(value, shapes):
+        if taken.isdisjoint(moved):
+            to = passed_on(moved)
+            if to is not None and taken.isdisjoint(to):
+                found.append((moved, to))
+                taken |= {*moved, *to}
+    for axis, length in enumerate(shape):
+        if axis not in taken and all(
+            _near(_permuted(result, o, [axis]), result) for o in _orders(length)
+        ):
+            found.append(((), (axis,)))
+    return found
+
+
+def _made(value: Value, shapes: Sequence[Shape], *, whole: bool) -> list[Array]:
+    """Arguments for a function: numbers made at random for those that are."""
+    rng = np.random.default_rng(0)
+    draws = max(1, min(MOST_DRAWS, MOST_MADE // max(map(math.prod, shapes))))
+    arguments = []
+    for one, shape in zip(value.inputs, shapes[1:], strict=True):
+        size = *shape, draws
+        if not one.random:
+            array = one.constant
+        elif one.truth or value.function.takes_truth:
+            array = rng.random(size) < 0.5
+            array = array if one.truth else array * rng.random(size)
+        else:
+            array = rng.integers(0, 2, size) * 1.0 if whole else rng.random(size)
+        arguments.append(array if value.function.takes_truth else number(array))
+    return arguments
+
+
+def _together(value: Value, shapes: Sequence[Shape]) -> Iterator[Sequence[_At]]:
+    """Axes of random arguments that may have to be permuted together: fewer come first."""
+    axes = [
+        (at, axis)
+        for at, one in enumerate(value.inputs)
+        for axis, length in enumerate(shapes[1 + at])
+        if one.random and length > 1
+    ]
+    yield from ([one] for one in axes)
+    beside: dict[tuple[int, int], list[_At]] = {}
+    for at, axis in axes:
+        shape = shapes[1 + at]
+        beside.setdefault((len(shape) - axis, shape[axis]), []).append((at, axis))
+    yield from (group for group in beside.values() if len(group) > 1)
+    for one, other in combinations(axes, 2):
+        if shapes[1 + one[0]][one[1]] == shapes[1 + other[0]][other[1]]:
+            yield one, other
+
+
+def _orders(length: int) -> list[Integers]:
+    """Two orders of places that make up all others: all move on by one, and the first two swap."""
+    places = np.arange(length)
+    return [np.roll(places, 1), np.concatenate([places[1::-1], places[2:]])]
+
+
+def _permuted(array: Array, order: Integers, axes: Sequence[int]) -> Array:
+    for axis in axes:
+        array = array.take(order, axis)
+    return array
+
+
+def _near(one: Array, other: Array) -> bool:
+    scale = float(np.abs(one).max(initial=0.0))
+    return one.shape == other.shape and np.allclose(one, other, 1e-9, 1e-9 * scale)

@@ -10,93 +10,37 @@ from dataclasses import replace
 
 import numpy as np
 
-from dropcheck.analysis.rounding import ALLOWED, LARGEST, Moved, fixed_again, worker
+from dropcheck.analysis.rounding import ALLOWED, LARGEST, Moved, computed_again, fixed_again
 from dropcheck.array_types import Floats, Truths
 from dropcheck.language.graph import Value, number
 from dropcheck.simulation.integrands import Term, filled
 from dropcheck.simulation.program import Program
-from dropcheck.simulation.steps import LawDraw, Step, computed_by
 from dropcheck.vocabulary.function import Array
 
 Streams = Callable[[], np.random.Generator]
 """Makes the generator of the draws that are looked at, from its start."""
 
-# Replaces infinity as a moved argument of a law, so that its draws are finite.
-FAR = 1e300
-# Work, in rough nanoseconds, that a search for rare ties takes, and the most draws of one.
-SEARCH_WORK, MOST_SEARCHED = 2e7, 2**17
 # How many times fixed values are moved.
 TIMES = 64
 # A rounding from this share of a number on is more than its digits: the distance of two numbers.
 MOVED_SHARE = 2.0**-52
 
 
-class Watch:
-    """Computes steps as they are and, beside them, moved; `moved` has what differs, by register."""
-
-    def __init__(self, seed: int, draws: int) -> None:
-        self.moved: dict[int, Array] = {}
-        self.rule = Moved(seed, draws, surely=seed % 2 == 0)
-        self._fixed: dict[int, Array] = {}
-
-    def __call__(self, step: Step, inputs: list[Array], draw: LawDraw | None) -> Array:
-        """What a step makes, as it is."""
-        if draw is not None:
-            return self._drawn(step, inputs, draw)
-        result = computed_by(step, inputs)
-        moved = self._inputs(step, inputs)
-        other = self.rule.result(step.value.function, worker(step.value), inputs, moved, result)
-        return self._kept(step, result, other)
-
-    def _drawn(self, step: Step, inputs: list[Array], draw: LawDraw) -> Array:
-        """The draws as they are; beside them, those for moved arguments, moved."""
-        moved = self._inputs(step, inputs)
-        result = other = draw(inputs) if _same(inputs, moved) else None
-        if result is None or other is None:
-            held = [one if one.dtype == np.bool_ else np.clip(one, -FAR, FAR) for one in moved]
-            result, other = draw.twice(inputs, held)
-        far = np.abs(number(other)) > FAR / 2
-        if step.value.law is None or step.value.law.discrete:
-            other = self.rule.given(other)
-        else:
-            other = self.rule.drawn(other, step.target)
-        if far.any():  # they may as well overflow
-            infinite = far & np.isfinite(number(result))
-            other = np.where(infinite, np.copysign(np.inf, number(other)), other)
-        return self._kept(step, result, other)
-
-    def _inputs(self, step: Step, inputs: list[Array]) -> list[Array]:
-        moved = []
-        for register, below, array in zip(step.inputs, step.value.inputs, inputs, strict=True):
-            if register not in self.moved and below.constant is not None:
-                self.moved[register] = fixed_again(below, self.rule, self._fixed)
-            moved.append(self.moved.get(register, array))
-        return moved
-
-    def _kept(self, step: Step, result: Array, other: Array) -> Array:
-        if other is not result:
-            self.moved[step.target] = other
-        for register in step.frees:
-            self.moved.pop(register, None)
-        return result
-
-
-def _same(inputs: Sequence[Array], moved: Sequence[Array]) -> bool:
-    return all(one is other for one, other in zip(inputs, moved, strict=True))
-
-
 def _twice(
-    program: Program, streams: Streams, draws: int, seed: int, *, search: bool = False
+    program: Program, streams: Streams, draws: int, seed: int
 ) -> tuple[list[Array | None], dict[int, Array]]:
-    """The registers as computed, and those that are moved; of many draws, to `search` rare ties."""
+    """The registers as computed, and those that are moved."""
     steps = tuple(replace(one, crossed=False) if one.crossed else one for one in program.steps)
-    program, watch = replace(program, steps=steps, paired=False, net=1), Watch(seed, draws)
+    program, known = replace(program, steps=steps, paired=False, net=1), dict[int, int]()
+    for step in steps:
+        known |= {id(one): at for one, at in zip(step.value.inputs, step.inputs, strict=True)}
+        known[id(step.value)] = step.target
+    values = [step.value for step in steps]
     with np.errstate(all="ignore"):
-        arrays = program.registers(streams(), draws, watch)
-    more = min(int(SEARCH_WORK / program.cost), MOST_SEARCHED)
-    if search and watch.rule.again and more > draws:
-        return _twice(program, streams, more, seed)
-    return arrays, watch.moved
+        arrays = program.registers(streams(), draws, keep=True)
+        held = {key: filled(arrays[register]) for key, register in known.items()}
+        moved = computed_again(values, lambda one: held[id(one)], seed, draws)
+    return arrays, {step.target: moved[id(step.value)] for step in steps}
 
 
 def rounding_of_fixed(values: Sequence[Value]) -> Floats:
@@ -113,7 +57,7 @@ def rounding_of_fixed(values: Sequence[Value]) -> Floats:
 
 def rounding_in(program: Program, streams: Streams, centres: Floats, draws: int) -> Floats:
     """How far rounding may move the average of each integrand, estimated from draws: [terms]."""
-    arrays, moved = _twice(program, streams, min(draws, program.span_draws), 1, search=True)
+    arrays, moved = _twice(program, streams, min(draws, program.span_draws), 1)
     with np.errstate(all="ignore"):
         return ALLOWED * np.array([_moved_by(one, arrays, moved, centres) for one in program.terms])
 
@@ -139,7 +83,7 @@ def _moved_by(
 
 
 def events_in(
-    program: Program, streams: Streams, draws: int, seeds: Sequence[int], *, search: bool = False
+    program: Program, streams: Streams, draws: int, seeds: Sequence[int]
 ) -> tuple[Truths, Truths, Truths]:
     """Where the counted event holds, where rounding may decide it or its condition, and the latter.
 
@@ -149,7 +93,7 @@ def events_in(
     ((register, _),) = term.factors
     holds = unclear = held = np.zeros(1, dtype=np.bool_)
     for seed in seeds:
-        arrays, moved = _twice(program, streams, draws, seed, search=search)
+        arrays, moved = _twice(program, streams, draws, seed)
         event, given = number(filled(arrays[register])), np.ones(1)
         turned = number(moved.get(register, event)) != event
         if term.given is not None:
@@ -157,8 +101,7 @@ def events_in(
             other = number(moved.get(term.given, given))
             turned = (turned & ((given != 0) | (other != 0))) | (other != given)
         holds, held = (event != 0) & (given != 0), given != 0
-        alike = unclear.shape[-1] in (1, turned.shape[-1])  # else this one searched
-        unclear = unclear | turned if alike else turned
+        unclear = unclear | turned
     shape = np.broadcast_shapes(holds.shape, unclear.shape, held.shape)
     each = (np.broadcast_to(one, shape).reshape(-1, shape[-1]) for one in (holds, unclear, held))
     return tuple(each)  # type: ignore[return-value]  # a tuple of three

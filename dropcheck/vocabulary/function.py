@@ -151,12 +151,6 @@ class Function:
     does: Does = ""
     truth: bool = False  # returns 1 or 0 (or NaN, where that is unknown)
     takes_truth: bool = False
-    # how places of the result are tied to those of the arguments along the axes it works along, as
-    # numpy writes the signatures of generalised ufuncs. If the places of a small letter are
-    # exchanged wherever it stands, the function stays the same; those of a capital are in order.
-    # "": all places are in order. (Element by element, and for elements that are only moved, all
-    # follows from the shapes.)
-    places: str = ""
 
     @property
     def signature(self) -> str:

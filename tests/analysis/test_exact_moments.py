@@ -287,7 +287,7 @@ def test_functions_of_a_draw_are_integrated_so_often_only(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize(
     ("expression", "mean"),
-    [("x == x", 1), ("x < x", 0), ("isclose(m * x / 0.3, m * (x / 0.3))", 1), ("x**2 >= x**2", 1)],
+    [("x == x", 1), ("x < x", 0), ("x**2 >= x**2", 1)],
 )
 def test_certain_comparisons(expression: str, mean: float) -> None:
     found = moments("x ~ normal(0, 1); m ~ bernoulli(0.7)", expression, powers=(1,))

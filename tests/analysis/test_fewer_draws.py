@@ -16,7 +16,6 @@ from dropcheck.language.compile import lower_case, parse_claim
 from dropcheck.results import Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
-from dropcheck.vocabulary.laws.continuous import NORMAL
 from dropcheck.vocabulary.laws.derived import ranked
 
 ONE_RANK = [
@@ -85,24 +84,6 @@ def test_moments_are_exact(law: str, claim: str, truth: float) -> None:
 VECTOR = "x ~ multivariate_normal([1, -2, 0.5], [[2, 1, 0.3], [1, 3, -1], [0.3, -1, 1]])"
 MEAN = np.array([1.0, -2.0, 0.5])
 COVARIANCES = np.array([[2.0, 1.0, 0.3], [1.0, 3.0, -1.0], [0.3, -1.0, 1.0]])
-
-
-@pytest.mark.parametrize(
-    ("model", "quantity"),
-    [
-        (VECTOR, "x[0] * x[1] + x[2]"),
-        (VECTOR + "[4]", "sum(x[:, 0] * x[:, 1])"),
-        ("x ~ multivariate_normal([1, 2], [[1, 1], [1, 1]])", "exp(x[1] - x[0]) * x[0]"),
-        ("m ~ uniform(0, 3)[2]; x ~ multivariate_normal(m, [[1, 0.5], [0.5, 1]])", "m @ x"),
-        (VECTOR + "; y ~ multivariate_normal(x, eye(3))", "x @ y"),
-        (VECTOR + "; y ~ normal(x, 1)", "x @ y"),
-    ],
-)
-def test_a_normal_vector_is_made_of_numbers(model: str, quantity: str) -> None:
-    fewer, plain = programs(model, f"E({quantity}) == 0")
-    assert numbers_a_draw(fewer) == numbers_a_draw(plain)
-    assert NORMAL in {step.value.law for step in fewer.steps}
-    assert are_alike(fewer, plain)
 
 
 def test_moments_of_quadratic_forms_in_a_normal_vector_are_exact() -> None:

@@ -57,6 +57,7 @@ SLOW = {"residual-layers", "residual-layers-false"}
 # What few draws decide, or exact values, and many leave open: there they look for lost digits.
 LEFT_OPEN = {
     "hostile-exact": {"easy-deviation-of-constant"},
+    "rounding": {"average-3-false"},
 }
 OFF = "off"  # the parameter that says how far a claim of known truth is off
 

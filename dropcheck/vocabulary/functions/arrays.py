@@ -244,8 +244,8 @@ TAKE = entry(
 _INDEX = (*values("i"), option("n"))
 _SEVERAL = (*values("a"), MORE, AXIS)
 ONE_HOT = entry("one_hot", _one_hot, "1 at index i of n, else 0",
-          parameters=_INDEX, shape=lambda shapes, options: (*shapes[0], count(options["n"], "n")),
-          places="()->(N)")  # fmt: skip
+          parameters=_INDEX,
+          shape=lambda shapes, options: (*shapes[0], count(options["n"], "n")))  # fmt: skip
 _FILLED: dict[str, Any] = {  # `ones(2, 3)` or `ones([2, 3])`
     "parameters": (Parameter("sizes", option=True, variadic=True),),
     "shape": lambda _shapes, options: as_sizes(options["sizes"]),
@@ -260,7 +260,7 @@ ARRAYS = (
           shape=lambda shapes, _options: (len(shapes[0]),), does="shape"),
     ONE_HOT,
     entry("bincount", _bincount, "how often each of 0 … n−1 occurs", parameters=_INDEX,
-          shape=_bincount_shape, places="(n)->(K)"),
+          shape=_bincount_shape),
     TAKE,
     entry("concat", _concat, "one after the other, along the last axis unless axis says otherwise",
           parameters=_SEVERAL, shape=_concat_shape, does="joins",
@@ -425,11 +425,9 @@ REARRANGING = (
           parameters=(*X, option("n")),
           shape=_tile_shape, **_MOVED),
     entry("tril", _triangle(np.tril), "0 above the k-th diagonal",
-          parameters=(*X, _K), shape=_triangle_shape,
-          places="(N,M)->(N,M)", **_GAPS),
+          parameters=(*X, _K), shape=_triangle_shape, **_GAPS),
     entry("triu", _triangle(np.triu), "0 below the k-th diagonal",
-          parameters=(*X, _K), shape=_triangle_shape,
-          places="(N,M)->(N,M)", **_GAPS),
+          parameters=(*X, _K), shape=_triangle_shape, **_GAPS),
     entry("diag", _diag,
           "the matrix with this k-th diagonal, or a matrix's; above the main one " "k is positive",
           parameters=(*X, _K),

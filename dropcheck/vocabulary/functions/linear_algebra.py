@@ -243,7 +243,6 @@ MATMUL = entry(
     "matmul", _matmul, "product of matrices",
     parameters=PAIR, shape=lambda shapes, _options: matmul(*shapes), cost=_product_cost,
     written="a @ b", aliases=("bmm", "mm"), does="multiplies",
-    places="(m?,k),(k,n?)->(m?,n?)",
 )  # fmt: skip
 TRANSPOSE = entry(
     ".T", lambda x: np.swapaxes(x, -3, -2), "the last two axes change places",
@@ -257,43 +256,38 @@ _NUMBER = square(lambda _n: ())
 _MATRIX: dict[str, Any] = {"shape": square(lambda n: (n, n)), "cost": decomposition}
 
 DOT = entry("dot", _dot, "sum of products",
-            parameters=(*PAIR, *OVER), shape=_dot_shape, does="multiplies",
-            places="(k),(k)->()")  # fmt: skip
+            parameters=(*PAIR, *OVER), shape=_dot_shape, does="multiplies")  # fmt: skip
 
 ARRAYS = (
     DOT,
     entry("outer", lambda a, b: a[..., :, None, :] * b[..., None, :, :],
           "all products of two vectors",
-          parameters=PAIR, shape=_outer_shape, does="multiplies",
-          places="(m),(n)->(m,n)"),
+          parameters=PAIR, shape=_outer_shape, does="multiplies"),
     entry("trace", lambda x: np.einsum("...iin->...n", x), "sum of the diagonal",
-          shape=_NUMBER, aliases=("tr",), places="(n,n)->()"),
+          shape=_NUMBER, aliases=("tr",)),
     entry("det", _of_each(np.linalg.det), "determinant",
-          shape=_NUMBER, cost=decomposition,
-          places="(n,n)->()"),
+          shape=_NUMBER, cost=decomposition),
     entry("inv", _of_each(np.linalg.inv, singular=True), "inverse matrix", **_MATRIX,
-          aliases=("inverse",), places="(n,n)->(n,n)"),
-    entry("solve", _solve, "the x with A @ x == b", parameters=values("A b"),
-          places="(m,n),(m,k?)->(n,k?)", shape=_solve_shape,
+          aliases=("inverse",)),
+    entry("solve", _solve, "the x with A @ x == b", parameters=values("A b"), shape=_solve_shape,
           cost=decomposition),
     entry("qr_q", _of_each(_qr_q), "Q of the QR decomposition whose R has a positive diagonal",
           cost=decomposition,
-          shape=of_matrices(lambda of: (*of[:-1], min(of[-2:]))), places="(m,N)->(m,K)"),
+          shape=of_matrices(lambda of: (*of[:-1], min(of[-2:])))),
     entry("cholesky", _of_each(_cholesky),
           "the lower triangular L with L @ L.T == x, of a positive definite x",
-          **_MATRIX, places="(N,N)->(N,N)"),
+          **_MATRIX),
     entry("eigvalsh", _of_each(np.linalg.eigvalsh),  # its lower triangle is read
           "eigenvalues of a symmetric matrix, ascending",
-          shape=square(lambda n: (n,)), cost=decomposition, aliases=("eigvals",),
-          places="(N,N)->(N)"),
+          shape=square(lambda n: (n,)), cost=decomposition, aliases=("eigvals",)),
     entry("eigvecsh", _of_each(_eigenvectors),
           "unit eigenvectors of a symmetric matrix as columns, in the order of eigvalsh; the "
           "largest element of each is positive", shape=square(lambda n: (n, n)),
-          places="(N,N)->(N,N)", cost=decomposition),
+          cost=decomposition),
     entry("svdvals", _of_each(lambda m: np.linalg.svd(m, compute_uv=False)),
           "singular values, descending", cost=decomposition,
-          shape=of_matrices(lambda of: (*of[:-2], min(of[-2:]))), places="(m,n)->(K)",
+          shape=of_matrices(lambda of: (*of[:-2], min(of[-2:]))),
           aliases=("singular_values",)),
     entry("pinv", _of_each(np.linalg.pinv), "pseudo-inverse (Moore-Penrose)",
-          shape=of_matrices(transpose), cost=decomposition, places="(m,n)->(n,m)"),
+          shape=of_matrices(transpose), cost=decomposition),
 )  # fmt: skip

@@ -230,13 +230,13 @@ def _over(
 ) -> Function:  # fmt: skip
     """An entry of a reduction, over all axes if none is named."""
     facts_over = {"shape": reduction(empty=empty), "parameters": (*X, *more, *OVER_ALL)}
-    return entry(*facts, **{**facts_over, "places": "(n)->()", **others})
+    return entry(*facts, **{**facts_over, **others})
 
 
 def _along(*facts: Any, several: bool = False, **more: Any) -> Function:
     """An entry of a function along an axis that keeps the shape."""
     facts_along = {"parameters": (*X, AXIS), "shape": along(several=several)}
-    return entry(*facts, **{**facts_along, "places": "(N)->(N)", **more})
+    return entry(*facts, **{**facts_along, **more})
 
 
 SUM = _over("sum", _sum, "sum", takes_truth=True, does="sums")  # fmt: skip
@@ -270,17 +270,17 @@ ARRAYS = (
     MAX,
     MIN,
     _over("argmax", partial(_place, np.argmax), "index of the largest, the first of equals, from 0",
-          empty=False, places="(N)->()"),
+          empty=False),
     _over("argmin", partial(_place, np.argmin),
           "index of the smallest, the first of equals, from 0",
-          empty=False, places="(N)->()"),
+          empty=False),
     _over("logsumexp", _logsumexp, "log of the sum of exponentials"),
     _over("median", partial(_quantile, u=0.5), "the middle element, or the mean of the middle two",
           empty=False, cost=sorting, does="ranks"),
     _over("quantile", _quantile,
           "quantile at level u, or at each of a list, interpolated between neighbours",
           more=(option("u"),), shape=_quantile_shape, cost=sorting, does="ranks"),
-    _along("sort", _sort, "in ascending order", cost=sorting, places="(n)->(N)",
+    _along("sort", _sort, "in ascending order", cost=sorting,
            does="ranks"),
     _along("argsort", _argsort, "the indices that sort, from 0, ties in order",
            cost=sorting),
@@ -289,7 +289,7 @@ ARRAYS = (
     _along("cumprod", partial(_running, np.multiply), "running product"),
     _along("cummax", partial(_running, np.maximum), "running maximum"),
     entry("diff", _diff, "differences of neighbours", parameters=(*X, AXIS),
-          shape=_diff_shape, does="adds", places="(N)->(M)"),
+          shape=_diff_shape, does="adds"),
     _along("softmax", _softmax, "exponentials, divided by their sum",
-           several=True, places="(n)->(n)"),
+           several=True),
 )  # fmt: skip

@@ -192,7 +192,6 @@ NUMBERS = (
 
 _OVER: dict[str, Any] = {
     "takes_truth": True, "shape": reduction(), "parameters": (*X, *OVER_ALL),
-    "places": "(n)->()",
 }  # fmt: skip
 
 ANY = _truth("any", _any, "whether any is true", **_OVER)
@@ -203,5 +202,5 @@ ARRAYS = (
     ALL,
     entry("first", _first, "index of the first true element, from 0; inf if none",
           parameters=(*values("event"), *OVER),
-          shape=reduction(several=False), takes_truth=True, places="(N)->()"),
+          shape=reduction(several=False), takes_truth=True),
 )  # fmt: skip
