@@ -18,7 +18,6 @@ from dropcheck.simulation.steps import (
     CallsAsked,
     Clip,
     LawDraw,
-    Made,
     Points,
     SpanCalls,
     Step,
@@ -399,13 +398,11 @@ class Program:
         self,
         generator: np.random.Generator,
         draws: int,
-        made: Made | None = None,
         keep: bool = False,
     ) -> list[Array | None]:
         """Run steps for `draws` draws; in a crossed program, for those of a span.
 
-        Targets stay filled; with `keep`, all registers do. `made` replaces what each step does that
-        draws from a law or computes.
+        Targets stay filled; with `keep`, all registers do.
         """
         arrays: list[Array | None] = [None] * self.size
         code, calls_code = SpanCalls(self.code, generator), self.tests_code
@@ -427,14 +424,12 @@ class Program:
                         points=points.get(step.target),
                         draws_first=calls_code,
                     )
-                    arrays[step.target] = draw(inputs) if made is None else made(step, inputs, draw)
+                    arrays[step.target] = draw(inputs)
                 elif step.value.call is not None:
                     arrays[step.target] = code.given(step.value, inputs, count)
             else:
                 extra = {"batches": self.span_blocks} if step.crossed else {}
-                arrays[step.target] = (
-                    computed_by(step, inputs, **extra) if made is None else made(step, inputs, None)
-                )
+                arrays[step.target] = computed_by(step, inputs, **extra)
             for register in () if keep else step.frees:
                 arrays[register] = None
         return arrays

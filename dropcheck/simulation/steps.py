@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -183,7 +183,6 @@ def with_clips(sums: Floats, clips: Sequence[Clip], size: int, blocks: int) -> F
 # the sides (measured: from 2,000 on; at 65,000 the product takes half the time).
 LARGE_SIDE = 4096
 # Arguments that differ by less than this share, or by less than this, differ by rounding only.
-HARDLY, TINY = 1e-12, 1e-300
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,10 +203,6 @@ class Step:
     def __reduce__(self) -> tuple[type[Step], tuple[object, ...]]:
         """Send a step to another process, where its kernel is found by the function's name."""
         return Step, (self.target, self.value, self.inputs, self.frees, self.crossed)
-
-
-Made = Callable[[Step, list[Array], "LawDraw | None"], Array]
-"""Fills the register of a step from its inputs: by the draw from its law, or computing it."""
 
 
 def freeing(steps: Sequence[Step], keep: Iterable[int]) -> tuple[Step, ...]:
@@ -275,31 +270,6 @@ class LawDraw:
             return law.sample(self.generator, arguments, value.shape, self.draws, self.draws_first)
         except ValueError as error:
             raise value.at.error(f"{law.name} cannot be drawn: {error}") from None
-
-    def twice(self, arguments: list[Array], others: list[Array]) -> tuple[Array, Array]:
-        """The draws, and the draws for other arguments from the same random numbers.
-
-        If the arguments differ by rounding only, the second ones are equal to the first in three
-        cases: if the law is discrete, where nearly all are equal anyway (binomial numbers with
-        p = 1/2 and slightly more may not be); if they use up other random numbers, after which all
-        would be different; and if the law does not take them. If it does not take arguments that
-        are far off, all draws are turned, or infinite.
-        """
-        stream = self.generator.bit_generator
-        before = stream.state
-        draws = self(arguments)
-        after, stream.state = stream.state, before
-        pairs = zip(arguments, others, strict=True)
-        hardly = all(np.allclose(a, b, HARDLY, TINY, equal_nan=True) for a, b in pairs)
-        discrete = self.step.value.law is not None and self.step.value.law.discrete
-        try:
-            other = draws if hardly and discrete else self(others)
-            return draws, draws if hardly and repr(stream.state) != repr(after) else other
-        except DropcheckError:
-            far = ~draws if draws.dtype == np.bool_ else np.full_like(draws, np.inf)
-            return draws, draws if hardly else far
-        finally:
-            stream.state = after
 
 
 def crossed_product(left: Array, right: Array, batches: int) -> Array:
