@@ -182,7 +182,6 @@ def with_clips(sums: Floats, clips: Sequence[Clip], size: int, blocks: int) -> F
 # From this many numbers on each side of a batch, one call for each batch costs less than copying
 # the sides (measured: from 2,000 on; at 65,000 the product takes half the time).
 LARGE_SIDE = 4096
-# Arguments that differ by less than this share, or by less than this, differ by rounding only.
 
 
 @dataclass(frozen=True, slots=True)
