@@ -92,13 +92,6 @@ FUNCTIONS: Mapping[str, Callable[..., Array]] = {
     "gumbel_softmax": lambda logits, temperature, dtype, key: jax.nn.softmax(
         (logits + random.gumbel(key, logits.shape, dtype)) / temperature
     ),
-    "causal_attention": lambda q, k, v: jnp.swapaxes(
-        jax.nn.dot_product_attention(
-            *(jnp.swapaxes(one, -2, -3) for one in (q, k, v)), is_causal=True
-        ),
-        -2,
-        -3,
-    ),
     "layer_norm": lambda x, training: jax.nn.standardize(x, axis=-1, epsilon=1e-5),
     # initialisers
     "glorot_uniform": _weights(initializers.glorot_uniform),
