@@ -65,10 +65,10 @@ def test_moments_of_a_network_are_exact(n: int) -> None:
           W ~ normal(0, sqrt(2 / {n}))[{n}, {n}]
           h = relu(W @ h)
 """
-    case = prepared(model, "E(mean(h**2)) == 1")
-    assert case.knowledge is not None
-    assert case.knowledge.exact is not None
-    exact = case.knowledge.exact
+    known = prepared(model, "E(mean(h**2)) == 1").analysed.knowledge
+    assert known is not None
+    assert known.exact is not None
+    exact = known.exact
     assert exact.means + exact.centres[0] == pytest.approx([1], rel=1e-9)
     variance = (1 + 5 / n) ** 5 - 1
     assert exact.moments.covariance(1) == pytest.approx(np.array([[variance]]), rel=1e-9)
@@ -82,7 +82,7 @@ def test_the_slope_through_the_origin_is_exact(product: str) -> None:
       e ~ normal(0, 2)[9]
       b = {product} / sum(x**2)
 """
-    known = prepared(model, "Var(b) == 4 / 7").knowledge
+    known = prepared(model, "Var(b) == 4 / 7").analysed.knowledge
     assert known is not None
     assert known.means is not None
     assert np.nanmax(known.means.means) == pytest.approx(4 / 7, rel=1e-8)
@@ -98,10 +98,10 @@ def test_moments_of_one_layer_are_exact() -> None:
       W ~ normal(0, 1)[3, 6]
       h = relu(W @ x)
 """
-    case = prepared(model, "E(mean(h**2)) == 3")
-    assert case.knowledge is not None
-    assert case.knowledge.exact is not None
-    assert case.knowledge.exact.means + case.knowledge.exact.centres[0] == pytest.approx([3])
+    known = prepared(model, "E(mean(h**2)) == 3").analysed.knowledge
+    assert known is not None
+    assert known.exact is not None
+    assert known.exact.means + known.exact.centres[0] == pytest.approx([3])
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_most_made_models_have_an_exact_value_and_many_are_rewritten() -> None:
 
 
 def test_a_planted_rewriting_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A rewriting that makes the quantity larger by a half."""
+    """A rewriting that makes the quantity larger by a half, where what is drawn has bounds."""
     found = 0
     for seed in range(MODELS):
         model, quantity = made(seed)
@@ -86,4 +86,4 @@ def test_a_planted_rewriting_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
                 exact_of(model, quantity)
             except InternalError:
                 found += 1
-    assert found > MODELS / 8
+    assert found > MODELS / 10
