@@ -41,7 +41,7 @@ from dropcheck.inference.region import (
     promised,
     read_statement,
 )
-from dropcheck.judging.knowledge import Knowledge, knowledge_of
+from dropcheck.judging.knowledge import Knowledge, carried_over, knowledge_of
 from dropcheck.language.compile import CaseGraphs, LoweredCase
 from dropcheck.language.graph import Value, in_order, operators
 from dropcheck.language.syntax import Statement
@@ -253,6 +253,11 @@ def _prepared(
             knowledge = knowledge_of(compiled)
         compiled = replace(compiled, unbounded=knowledge.unbounded)
     analysed = _analysed(case, lowered, strategy, compiled, knowledge)
+    averages = compiled if isinstance(compiled, Compiled) else None
+    known, program = analysed.knowledge, analysed.compiled
+    if averages and knowledge and known and program and program is not averages:
+        knowledge = carried_over(knowledge, averages, known, program)
+        compiled = replace(averages, unbounded=knowledge.unbounded)
     bounded = knowledge is None or knowledge.guarantee is not Guarantee.ASYMPTOTIC
     if isinstance(strategy, BlockMeans) and knowledge is not None and not bounded:
         missing = divergent_moment(lowered) if knowledge.undefined is None else None

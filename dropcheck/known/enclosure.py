@@ -374,7 +374,9 @@ def _over_averages(
     largest = np.maximum(np.abs(value) + reach, size)
     small = (largest > 0) & (largest < _SMALLEST_NORMAL)
     give = np.where(small, LOST_TO_UNDERFLOW, rounding * largest)
-    stray = stray + np.where(np.isfinite(give), give, 0.0)
+    give = np.where(np.isfinite(give), give, 0.0)
+    # the ends are rounded, too
+    stray, least, most = stray + give, least - give, most + give
     low, high = np.fmax(value - reach - stray, least), np.fmin(value + reach + stray, most)
     if not (low <= high).all():  # by rounding, or because the ends contradict the box
         apart = low > high

@@ -233,6 +233,7 @@ def _gauss() -> tuple[Floats, Floats]:
 
 
 _POINTS = 16
+MOST_PIECES = 4096
 
 
 @cache
@@ -250,12 +251,14 @@ def _gram(count: float) -> tuple[Floats, Floats]:
 
 def by_density(
     log_density: Callable[[Floats], Any], low: float, high: float, whole: bool = False
-) -> Pieces:
+) -> Pieces | None:
     """The pieces of a law with a smooth density, or smooth probabilities, between two ends.
 
     They are halved where the density changes by more than a factor of e^2: the rule is then right
     to about 1e-14 (Davis and Rabinowitz 1984, section 2.7). Where nothing is drawn they stay.
-    Pieces of whole numbers begin with an edge and end before the next.
+    Pieces of whole numbers begin with an edge and end before the next. None where more pieces would
+    be needed than `MOST_PIECES`: logarithms of probabilities of huge numbers are off by more than
+    they change.
     """
     edges = np.clip([*np.linspace(low, high, 17), 0.0], low, high)
     edges = np.unique(np.floor(edges) if whole else edges)
@@ -275,12 +278,16 @@ def by_density(
         wide &= width[:, 0] > (1.0 if whole else 1e-15 * (high - low))
         if not wide.any():
             break
+        if len(edges) > MOST_PIECES:
+            return None
         middle = (edges[:-1] / 2 + edges[1:] / 2)[wide]
         edges = np.union1d(edges, np.floor(middle) if whole else middle)
     found = weights * np.exp(logs[:, :-2])
     each = found.sum(axis=1) / found.sum()
     sums = np.array([[0.0, *np.cumsum(each)], [*np.cumsum(each[::-1])[::-1], 0.0]])
     off = abs(float(found.sum()) - 1.0)
+    if whole and high > 1.0:  # logarithms of probabilities cancel among terms of this size
+        off = max(off, 2.0**-53 * high * math.log(high))
     return Pieces(log_density, edges, sums, x[:, :-2], found / found.sum(), off)
 
 
