@@ -17,7 +17,7 @@ from functools import partial
 import numpy as np
 
 from dropcheck.array_types import Floats
-from dropcheck.inference.intervals import Interval, Sample, Theta, seen_variance
+from dropcheck.inference.intervals import ClippedSpread, Interval, Sample, Theta, seen_variance
 from dropcheck.inference.region import ROUNDED_SHARE, Comparison, decide, expression
 from dropcheck.judging.case import CaseRun, Finding, Judging, Outlook, not_drawn, why_undefined
 from dropcheck.judging.exact import exact_average
@@ -138,6 +138,7 @@ def _deciding(run: CaseRun, compiled: Compiled, plan: DrawPlan, tally: Tally) ->
     places = iter(range(len(run.reading.comparisons)))
     clipped = tally.clipped if tally.program.clips else None
 
+    @np.errstate(all="ignore")  # blocks and weights may be as large as float64 holds
     def sample(weights: Floats, clip: int) -> Sample:
         own = None if clipped is None else (float(clipped[clip, 0]), float(clipped[clip, 1]))
         return Sample(rows @ weights, tally.block_units, own)
@@ -317,8 +318,11 @@ def _hidden(
         return None
     unit, measures, entry = judged.unit, judged.comparison.measures, judged.comparison.entry
     possible = run.prepared.hull(measures, entry)
+    value, spread = interval.half_width * draws / log / math.sqrt(2), direction.spread
+    if isinstance(spread, ClippedSpread) and not (spread.below.cut or spread.above.cut):
+        value = min(value, spread.below.far + spread.above.far)  # nothing lies farther out
     return Reason.HIDDEN_VALUES.explain(
-        value=interval.half_width * draws / log / math.sqrt(2) * unit,
+        value=value * unit,
         chance=log / draws,
         draws=draws,
         quantity=expression(run.prepared.statement, measures, entry),

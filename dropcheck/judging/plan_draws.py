@@ -485,7 +485,8 @@ def _exactly(
 
     whole = expecting(run, compiled, known(_in_blocks(plain, 0)))
     if whole.scales is None:
-        return replace(whole, endless=Reason.UNDEFINED_AT_AVERAGES)
+        few = min(whole.fewest, most)
+        return replace(whole, endless=Reason.UNDEFINED_AT_AVERAGES, most=few)
     draws = min(whole.expected, whole.most)
     choices = [expecting(run, compiled, known(_in_blocks(plain, draws)))]
     if compiled.crossed is not None:

@@ -12,6 +12,7 @@ import pytest
 from scipy import stats
 
 from benchmarks.calibration import FALSE_ALARM, Row, by_class, main, measured
+from dropcheck.array_types import Floats
 from dropcheck.inference import intervals
 from dropcheck.results import Verdict
 
@@ -59,8 +60,13 @@ def test_a_broken_promise_is_found(
     arguments = ["normal-mean", "--repetitions", "60"]
     assert main(arguments) == 0
     assert "kept" in capsys.readouterr().out
-    # an influence that flattens too early: Catoni's inequality does not hold for it
-    monkeypatch.setattr(intervals, "_constant", lambda _: 0.01)
+
+    def narrow(values: Floats, variance: float, alpha: float) -> tuple[float, float]:
+        """An interval that takes a hundredth of the variance."""
+        return whole(values, variance / 100, alpha)
+
+    whole = intervals.catoni_interval
+    monkeypatch.setattr(intervals, "catoni_interval", narrow)
     assert main(arguments) == 1
     assert "ALARM" in capsys.readouterr().out
 
