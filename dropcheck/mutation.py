@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import cache, partial
 from typing import Any
+from weakref import WeakValueDictionary
 
 from dropcheck.claims.registry import Case, Claim, Registry, SourceText
 from dropcheck.errors import DropcheckError
@@ -425,16 +426,24 @@ def mutate_claims(
     def start(claim: Claim) -> Generator[Task, ClaimResult, ClaimResult]:
         if workers == 1:
             return _tried(claim, own, graphs)
-        return (yield Task(function=_tried, arguments=(claim, own)))
+        return (yield Task(function=_tried_in_worker, arguments=(claim, own, id(graphs))))
 
+    _at_hand[id(graphs)] = graphs
     starts = [partial(start, claim) for claim in apart]
     return in_order(drive(starts, workers, processes=workers if workers > 1 else 0))
 
 
-def _tried(claim: Claim, settings: Settings, graphs: CaseGraphs | None = None) -> ClaimResult:
+_at_hand: WeakValueDictionary[int, CaseGraphs] = WeakValueDictionary()
+"""The graphs of a run, by id: a worker that was forked from it finds them."""
+
+
+def _tried_in_worker(claim: Claim, settings: Settings, known: int) -> ClaimResult:
+    return _tried(claim, settings, _at_hand.get(known) or CaseGraphs(settings.max_memory))
+
+
+def _tried(claim: Claim, settings: Settings, graphs: CaseGraphs) -> ClaimResult:
     """Plant errors in a claim, and judge them."""
     started = time.perf_counter()
-    graphs = graphs or CaseGraphs(settings.max_memory)
     trial = Trial(claim, settings, graphs)
     result = ClaimResult(trial.claim, None, trial.cases[0])
     if Verdict(trial.claim.expect) is Verdict.REFUTED:

@@ -425,9 +425,9 @@ def _bounded(plan: DrawPlan, knowledge: Knowledge, targets: Targets | None) -> D
         directions.append(replace(direction, spread=spread))
     spreads: dict[int, Spread] = {}
     if not all(direction.linear for direction in directions):
+        share = errors if 0 < errors <= 1 else SECOND_ORDER  # as `draws_for`
         for column, seen in plan.spreads.items():
-            error = seen.standard_error(1)
-            near = (errors or SECOND_ORDER) * error
+            near = share * seen.standard_error(1)
             spreads[column] = bounded(_unit(len(plan.middle), column), seen, near)
     program = replace(plan.program, clips=tuple(clips))
     return replace(plan, program=program, directions=tuple(directions), spreads=spreads)

@@ -67,9 +67,9 @@ class OtherMask:
 def attention_drops_in_evaluation(
     q: Any, k: Any, v: Any, p: float, training: bool, generator: Generator
 ) -> Any:
-    from dropcheck.packs.implementations.numpy_functions import FUNCTIONS
+    from reference_code import REFERENCE
 
-    return FUNCTIONS["attention"](q, k, v, p, True, generator)
+    return REFERENCE["attention"](q, k, v, p, True, generator)
 
 
 def naive_layer_norm(x: Any, training: bool) -> Any:
@@ -150,11 +150,11 @@ def weighed(scale: float | None = None, out: bool = False) -> Any:
     """Attention by another scale than 1 / sqrt(length), or whose output is dropped."""
 
     def attention(q: Any, k: Any, v: Any, p: float, training: bool, generator: Generator) -> Any:
-        from dropcheck.packs.implementations.numpy_functions import FUNCTIONS
+        from reference_code import REFERENCE
 
         if scale is not None:
             q = (q * scale * np.sqrt(q.shape[-1])).astype(q.dtype)
-        y = FUNCTIONS["attention"](q, k, v, p, training and not out, generator)
+        y = REFERENCE["attention"](q, k, v, p, training and not out, generator)
         return dropped(y, p, generator.random(y.shape)) if training and out else y
 
     return attention
