@@ -256,9 +256,9 @@ def by_density(
 
     They are halved where the density changes by more than a factor of e^2: the rule is then right
     to about 1e-14 (Davis and Rabinowitz 1984, section 2.7). Where nothing is drawn they stay.
-    Pieces of whole numbers begin with an edge and end before the next. None where more pieces would
-    be needed than `MOST_PIECES`: logarithms of probabilities of huge numbers are off by more than
-    they change.
+    Pieces of whole numbers begin with an edge and end before the next. There are few more pieces
+    than `MOST_PIECES`; of whole numbers None then: logarithms of probabilities of huge numbers are
+    off by more than they change.
     """
     edges = np.clip([*np.linspace(low, high, 17), 0.0], low, high)
     edges = np.unique(np.floor(edges) if whole else edges)
@@ -279,7 +279,9 @@ def by_density(
         if not wide.any():
             break
         if len(edges) > MOST_PIECES:
-            return None
+            if whole:
+                return None
+            break
         middle = (edges[:-1] / 2 + edges[1:] / 2)[wide]
         edges = np.union1d(edges, np.floor(middle) if whole else middle)
     found = weights * np.exp(logs[:, :-2])

@@ -13,6 +13,8 @@ from dropcheck.reasons import Reason
 from dropcheck.results import Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
+from dropcheck.vocabulary.law import _known
+from dropcheck.vocabulary.laws import LAWS
 
 
 @pytest.mark.parametrize(
@@ -27,6 +29,29 @@ from dropcheck.settings import Settings
 )  # fmt: skip
 def test_no_overflow_ends_a_run(model: str, claim: str) -> None:
     assert judged(model, claim, most=20_000).verdict != VERIFIED
+
+
+@pytest.mark.parametrize("claim", ["E(x**8) == 1", "Var(x) == 1"])
+@pytest.mark.parametrize(
+    "law",
+    [
+        "poisson(1e15)", "poisson(1e12)", "binomial(1e15, 0.5)", "binomial(1e15, 1e-14)",
+        "negative_binomial(1e11, 0.5)", "negative_binomial(0.5, 1e-11)", "geometric(1e-12)",
+        "von_mises(0, 1e300)",
+    ],
+)  # fmt: skip
+def test_a_law_of_huge_numbers_takes_few_pieces(law: str, claim: str) -> None:
+    assert judged(f"x ~ {law}", claim, most=20_000).verdict != VERIFIED
+
+
+def test_the_pieces_of_a_law_are_limited() -> None:
+    assert _known(LAWS["poisson"], math.inf, (1e15,)) == (None, None)
+    for rate in (1e6, 1e8, 1e10, 1e12, 1e14):
+        rule, known = _known(LAWS["poisson"], math.inf, (rate,))
+        assert rule is not None
+        assert known is not None
+        assert abs(known.central[2] - rate) <= known.central_off[2]
+        assert abs(known.mean - rate) <= known.mean_off
 
 
 def test_numbers_whose_squares_overflow_are_worked_with() -> None:
