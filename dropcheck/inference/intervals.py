@@ -263,7 +263,7 @@ LARGEST_EXPONENT = 709.0
 # λ = 1 would take no variance at all; with this it is 1/20 wider where there is none.
 _MOST_RATE = 0.95
 # Where all values seen lie at an end of their range, the centre is moved inside by this share of
-# the range: a reach of 0 would leave no room for deviations.
+# the range, or of the reach by moments: a reach of 0 would leave no room for deviations.
 LEAST_REACH = 1e-3
 
 
@@ -330,12 +330,13 @@ class ClippedSpread:
 
         cuts = [Reach(far=_far_enough(sizes, cut * target), cut=cut * target) for cut in CUTS]
         by_moments = max(cuts, key=pace)
-        off = LEAST_REACH * (ends[1] - ends[0])
+        width = ends[1] - ends[0]
+        off = LEAST_REACH * min(width, by_moments.far)
         if 0 < off < math.inf and not ends[0] < centre < ends[1]:
             centre = ends[0] + off if centre <= ends[0] else ends[1] - off
             guess += off * off
         below, above = (
-            Reach(far=most) if most <= by_moments.far else by_moments
+            Reach(far=most) if (most > 0 or not width) and most <= by_moments.far else by_moments
             for most in (centre - ends[0], ends[1] - centre)
         )
         return cls(centre=centre, below=below, above=above, guess=guess)

@@ -219,3 +219,17 @@ def test_it_holds_where_a_pilot_saw_nothing_but_an_end() -> None:
         assert not alarm(missed(known, truths, chance, 2000), 500, ALPHA)
         low, high = seen(known, truths(np.random.default_rng(0), 2000))
         assert high - low < 0.005 or chance < 1
+
+
+def test_it_holds_where_a_pilot_saw_nothing_but_the_one_end_that_there_is() -> None:
+    """Of 1000 times a rare event, with moments but no upper end, a pilot may show 0 alone."""
+    chance = 1e-3
+    sizes = {2.0: 1000 * chance**0.5, 4.0: 1000 * chance**0.25}
+    for sign in (1.0, -1.0):
+        ends = (0.0, math.inf) if sign > 0 else (-math.inf, 0.0)
+        known = ClippedSpread.of(0.0, 0.0, ends, sizes, 0.5)
+
+        def rare(generator: np.random.Generator, count: int, sign: float = sign) -> Floats:
+            return sign * np.where(generator.random(count) < chance, 1000.0, 0.0)
+
+        assert not alarm(missed(known, rare, sign, 2000), 500, ALPHA)
