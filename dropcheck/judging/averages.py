@@ -284,7 +284,7 @@ def _more(
         now = replace(plan, middle=rows.mean(axis=0), pilot=tally)
     claimed = run.reading.comparisons[place]
     target, _ = target_of(compiled, now, place, claimed, judged.widen)
-    return more_draws(draws_for(run, now, place, target), tally)
+    return more_draws(draws_for(run, compiled, now, place, target), tally)
 
 
 def _carried_by_few(lacks: Shortfall, draws: int) -> bool:

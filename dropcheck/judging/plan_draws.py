@@ -35,7 +35,7 @@ from dropcheck.judging.look import (
     unit_of,
 )
 from dropcheck.judging.rounding import LOOK_ROUNDING, enclosing, theta_of
-from dropcheck.known.enclosure import gradient, over
+from dropcheck.known.enclosure import enclose, gradient, over
 from dropcheck.reasons import Reason
 from dropcheck.results import Guarantee
 from dropcheck.simulation import (
@@ -49,6 +49,7 @@ from dropcheck.simulation import (
     Tally,
 )
 from dropcheck.vocabulary import special
+from dropcheck.vocabulary.operators import UNDERFLOW
 
 Spread = KnownSpread | ClippedSpread | LimitSpread
 """What is known of an average: its variance, bounds of its moments, or nothing."""
@@ -67,8 +68,8 @@ SHORTEST_BATCH = 8
 CENTRE_DRAWS = 512
 # A quantity whose remainder is no larger, as a share of its first order, is linear.
 NO_REMAINDER = 1e-10
-# Half-widths of averages, in deviations, at which a quantity without a first order is decided.
-SECOND_ORDER = 0.03
+# Halvings of the half-widths of averages in the search for those that decide.
+MOST_HALVINGS = 20
 # A pilot that plans more than PILOT_SHARE times its own draws is made longer: by this factor each
 # time, at most so often.
 PILOT_GROWTH = 4
@@ -208,7 +209,7 @@ def expecting(run: CaseRun, compiled: Compiled, plan: DrawPlan) -> DrawPlan:
     targets = targets_of(run, compiled, plan)
     if targets is None:
         return plan
-    needed, most = partial(draws_for, run, plan), plan.most
+    needed, most = partial(draws_for, run, compiled, plan), plan.most
     expected, endless = targets.settled(needed), None
     if expected >= ENDLESS:
         endless = Reason.TOO_FINE if all(targets.widths) else Reason.AT_THE_EDGE
@@ -218,10 +219,10 @@ def expecting(run: CaseRun, compiled: Compiled, plan: DrawPlan) -> DrawPlan:
     return replace(plan, scales=targets.scales, expected=expected, endless=endless, most=most)
 
 
-def draws_for(run: CaseRun, plan: DrawPlan, place: int, target: float) -> int:
+def draws_for(run: CaseRun, compiled: Compiled, plan: DrawPlan, place: int, target: float) -> int:
     """Draws after which one comparison is likely to be decided, its quantity taken as linear.
 
-    Where it has no first order, the draws are those that show its averages.
+    Where the first order says nothing, the draws are those that show its averages.
     """
     direction = plan.directions[place]
     alpha = run.alpha * budget.PLANNED / len(run.reading.comparisons)
@@ -237,8 +238,34 @@ def draws_for(run: CaseRun, plan: DrawPlan, place: int, target: float) -> int:
 
     if direction.linear or direction.spread.standard_error(1) > target:
         return draws(direction.spread, target)
-    used = plan.spreads.values()
-    return max(draws(one, SECOND_ORDER * one.standard_error(1)) for one in used)
+    widths = widths_that_decide(run, compiled, plan, place, target)
+    return max(draws(spread, widths[column]) for column, spread in plan.spreads.items())
+
+
+def widths_that_decide(
+    run: CaseRun, compiled: Compiled, plan: DrawPlan, place: int, target: float
+) -> Floats:
+    """Half-widths of the averages, [terms], with which a quantity is likely to be decided.
+
+    Where the first order tells, they are in proportion to the errors of one draw.
+    """
+    direction, errors = plan.directions[place], np.zeros(len(plan.middle))
+    for column, spread in plan.spreads.items():
+        errors[column] = spread.standard_error(1)
+    first = direction.spread.standard_error(1)
+    if first > target:
+        return target / first * errors
+    comparison = run.reading.comparisons[place]
+    estimate = theta_of(compiled, comparison, plan.centres)(plan.middle[:, np.newaxis])[0]
+    quantity = enclosing(compiled, comparison, plan.centres)
+    moves = np.abs(direction.weights)
+    widths = np.where(moves > 0, target / np.maximum(moves, UNDERFLOW), errors)
+    for _ in range(MOST_HALVINGS):
+        low, high = enclose(quantity, plan.middle, widths)
+        if max(high - estimate, estimate - low) <= target:
+            break
+        widths /= 2
+    return widths
 
 
 def rows_of(program: Program, draws: int) -> tuple[int, int]:
@@ -393,10 +420,16 @@ def _piloted(
         pilot=pilot,
     )
     targets = None if knowledge is None or pilot.undefined else targets_of(run, compiled, plan)
-    return plan if knowledge is None else _bounded(plan, knowledge, targets)
+    return plan if knowledge is None else _bounded(run, compiled, plan, knowledge, targets)
 
 
-def _bounded(plan: DrawPlan, knowledge: Knowledge, targets: Targets | None) -> DrawPlan:
+def _bounded(
+    run: CaseRun,
+    compiled: Compiled,
+    plan: DrawPlan,
+    knowledge: Knowledge,
+    targets: Targets | None,
+) -> DrawPlan:
     """The plan with what the model bounds: deviations are cut off far out, draw by draw."""
     assert plan.pilot is not None
     bounds, clips = knowledge.bounds(plan.centres), list[Clip]()
@@ -416,19 +449,19 @@ def _bounded(plan: DrawPlan, knowledge: Knowledge, targets: Targets | None) -> D
         return spread
 
     directions: list[Direction] = []
-    errors = 0.0  # of the half-width that decides, for each standard deviation
+    widths = np.zeros(len(plan.middle))  # of the averages, that decide
     for place, direction in enumerate(plan.directions):
         error = direction.spread.standard_error(1)
         near = targets.widths[place] or targets.sharp[place] if targets else error
-        errors = max(errors, near / error if error > 0 else 0.0)
+        if not direction.linear:
+            own = widths_that_decide(run, compiled, plan, place, near)
+            widths = np.maximum(widths, own)
         spread = bounded(direction.weights, direction.spread, near or error)
         directions.append(replace(direction, spread=spread))
     spreads: dict[int, Spread] = {}
     if not all(direction.linear for direction in directions):
-        share = errors if 0 < errors <= 1 else SECOND_ORDER  # as `draws_for`
         for column, seen in plan.spreads.items():
-            near = share * seen.standard_error(1)
-            spreads[column] = bounded(_unit(len(plan.middle), column), seen, near)
+            spreads[column] = bounded(_unit(len(plan.middle), column), seen, widths[column])
     program = replace(plan.program, clips=tuple(clips))
     return replace(plan, program=program, directions=tuple(directions), spreads=spreads)
 
