@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
-import keyword
 import sys
 import time
 import warnings
@@ -18,7 +15,6 @@ from dropcheck.claims.registry import Case, Claim, Registry, SourceText, Toleran
 from dropcheck.claims.values import (
     WrongValueError,
     described,
-    format_value,
     name_problem,
     shortened,
     values_of,
@@ -42,14 +38,14 @@ if TYPE_CHECKING:
 
 # ---- verify arguments ----------------------------------------------------------------------------
 #
-# The arguments of `dropcheck.verify`: checked, read, and written as a call again.
+# The arguments of `dropcheck.verify`: checked and read.
 
 
 ABSOLUTE = "absolute"
 MOST_SHOWN = 60  # characters of a wrong value in a message
 
 # All arguments of `verify` but the claim; the last three are not checked by the table of options.
-_OPTIONS = tuple(name for name in VALUES if name != "expect_claims")
+_OPTIONS = tuple(VALUES)
 ARGUMENTS = (*_OPTIONS, "model", "sample", "parameters")
 
 
@@ -162,56 +158,6 @@ def read_parameters(*parts: object) -> dict[str, ParameterValue]:
     return read
 
 
-def call_text(
-    claim: str,
-    options: Mapping[str, object],
-    parameters: Mapping[str, ParameterValue],
-    defaults: Mapping[str, object],
-) -> str:
-    """The call in Python that checks a claim again.
-
-    Args:
-        claim: the statement.
-        options: all options; a parameter with the name of one goes into a mapping.
-        parameters: the claim's own.
-        defaults: of the options; those with their default are left out.
-
-    >>> call_text("E(x) == mu", {"seed": 3}, {"mu": 1.0, "lambda": 2.0}, {"seed": 0})
-    "dropcheck.verify('E(x) == mu', mu=1, parameters={'lambda': 2}, seed=3)"
-    """
-    written = {
-        name: repr(value) if isinstance(value, str) else format_value(value)
-        for name, value in parameters.items()
-    }
-    plain = [name for name in written if name not in options and not keyword.iskeyword(name)]
-    parts = [repr(claim), *(f"{name}={written[name]}" for name in plain)]
-    rest = ", ".join(f"{name!r}: {text}" for name, text in written.items() if name not in plain)
-    if rest:
-        parts.append(f"parameters={{{rest}}}")
-    for name, value in options.items():
-        if value != defaults[name]:
-            parts.append(f"{name}={_code(value) if callable(value) else repr(value)}")
-    return f"dropcheck.verify({', '.join(parts)})"
-
-
-def _code(value: Any) -> str:
-    """Code of any kind, by the name that it has where it is defined.
-
-    >>> _code(len), _code(lambda generator, count: {}), _code(dict)
-    ('len', 'lambda generator, count: ...', 'dict')
-    """
-    if isinstance(value, functools.partial):
-        given = [*map(_short, value.args)]
-        given += [f"{name}={_short(one)}" for name, one in value.keywords.items()]
-        return f"partial({', '.join([_code(value.func), *given])})"
-    name = str(getattr(value, "__qualname__", "")).rpartition("<locals>.")[2]
-    if not name:  # an object that can be called
-        return f"{type(value).__name__}(...)"
-    if name != "<lambda>":
-        return name
-    return f"lambda {', '.join(inspect.signature(value).parameters)}: ..."
-
-
 def _short(value: object) -> str:
     return shortened(repr(value), MOST_SHOWN)
 
@@ -315,9 +261,8 @@ def verify(
     options = {name: arguments[name] for name in _OPTIONS}
     try:
         check_texts(claim, model)
-        check_options(options, verify.__kwdefaults__ or {})
+        check_options(options, _DEFAULTS)
         values = read_parameters({} if parameters is None else parameters, more_parameters)
-        repeat = call_text(claim, {"model": model, "sample": sample, **options}, values, _DEFAULTS)
         settings = settings_of(options)
         drawn = None
         if sample is not None:
@@ -345,7 +290,7 @@ def verify(
             parameter_locations={},
             sample=drawn,
         )
-        result, notes = _judge(read, settings, repeat, tuple(more_parameters))
+        result, notes = _judge(read, settings, tuple(more_parameters))
     except DropcheckError as error:
         raise InvalidClaimError(error.problems) from error.__cause__
     for text in (*notes, *result.warnings):
@@ -361,11 +306,11 @@ def verify(
 
 
 _SHARP = ("resolution", "within")  # part of a claim: `run` has none
-_DEFAULTS: dict[str, object] = {**(verify.__kwdefaults__ or {}), "seed": None}  # a seed is shown
+_DEFAULTS: dict[str, object] = verify.__kwdefaults__ or {}
 
 
 def _judge(
-    claim: Claim, settings: Settings, repeat: str, keywords: Sequence[str]
+    claim: Claim, settings: Settings, keywords: Sequence[str]
 ) -> tuple[CaseResult, list[str]]:
     """The claim's result, and notes on it; `keywords` are the parameters given as arguments."""
     from dropcheck.language.check import check_cases, used_names
@@ -385,7 +330,7 @@ def _judge(
         if name not in used and (near := nearest(name, ARGUMENTS))
     ]:
         raise DropcheckError(mistyped)
-    [result] = verify_cases(cases, settings, registry, lambda _: repeat, graphs=graphs)
+    [result] = verify_cases(cases, settings, registry, lambda _: "", graphs=graphs)
     return result, [note.message for note in checked.notes]
 
 

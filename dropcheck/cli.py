@@ -56,7 +56,6 @@ from dropcheck.report import Report
 from dropcheck.report.formats import PRINTED, WRITTEN, format_hint, require_libraries, written_as
 from dropcheck.report.screen import is_terminal, terminal_of
 from dropcheck.results import Outcome, RunResult
-from dropcheck.results.coverage import Coverage, unexpected
 from dropcheck.settings import OPTIONS, RUN_OPTIONS, Option, Settings, flag_of, one_of
 
 if TYPE_CHECKING:
@@ -157,8 +156,6 @@ def run(given: Given) -> ExitCode:
     settings, outputs = given.settings(), given.values["output"] or []
     _check_outputs(given, outputs)
     chosen = _chosen(given, settings.max_memory)
-    if miscounted := _miscounted(given, chosen.registry.coverage):
-        raise DropcheckError(miscounted)
     if given.values["plot"]:
         from dropcheck.report.pictures import require_sweep
 
@@ -203,7 +200,7 @@ def plan(given: Given) -> ExitCode:
     """
     from dropcheck.planning import plan_cases
     from dropcheck.report.progress import progress
-    from dropcheck.report.trials import plan_json, plan_report
+    from dropcheck.report.trials import plan_report
 
     settings = given.settings()
     chosen = _chosen(given, settings.max_memory)
@@ -213,9 +210,7 @@ def plan(given: Given) -> ExitCode:
     ):
         planned = plan_cases(chosen.cases, settings, chosen.registry, advance, graphs=chosen.graphs)
     planned = replace(planned, warnings=_notes(chosen))
-    print_out(
-        plan_json(planned) if given.as_json else plan_report(planned, terminal_of(sys.stdout))
-    )
+    print_out(plan_report(planned, terminal_of(sys.stdout)))
     return ExitCode.INTERRUPTED if planned.interrupted else ExitCode.PASSED
 
 
@@ -224,7 +219,7 @@ def list_claims(given: Given) -> ExitCode:
     """Print the claims of a file: a row for each."""
     from dropcheck.claims.select import select_claims
     from dropcheck.documents import ENDINGS
-    from dropcheck.report.cards import claims_json, claims_table, coverage_json, coverage_table
+    from dropcheck.report.cards import claims_json, claims_table, coverage_table
 
     registry = _registry(given)
     terminal = terminal_of(sys.stdout)
@@ -236,9 +231,7 @@ def list_claims(given: Given) -> ExitCode:
         if not documents:
             message = f"option '--unclaimed' is for documents, and there is none in {registry.name}"
             raise DropcheckError(Problem(message, hint=f"a document ends in {', '.join(ENDINGS)}"))
-        print_out(
-            coverage_json(documents) if given.as_json else coverage_table(documents, terminal)
-        )
+        print_out(coverage_table(documents, terminal))
         return ExitCode.PASSED
     chosen = select_claims(registry, given.patterns, given.tags)
     print_out(
@@ -255,9 +248,8 @@ def show(given: Given) -> ExitCode:
     Without any, all words of the language are listed.
     """
     from dropcheck.claims.select import repeat_command, select_claims
-    from dropcheck.report.cards import claim_cards, claims_json
-    from dropcheck.report.formats import as_json
-    from dropcheck.report.reference import meant, said_of, word_cards, words_called, words_text
+    from dropcheck.report.cards import claim_cards
+    from dropcheck.report.reference import meant, word_cards, words_called, words_text
 
     terminal = terminal_of(sys.stdout)
     if not given.texts["claims"] and not given.texts["file"]:
@@ -266,11 +258,7 @@ def show(given: Given) -> ExitCode:
     named = [words_called(one) for one in given.patterns]
     of_language = bool(named) and all(named) and not given.texts["file"]
     if of_language and not _are_claims(given.patterns, given.files):
-        words = [word for several in named for word in several]
-        if given.as_json:
-            print_out(as_json(words=[{"word": one.written, **said_of(one)} for one in words]))
-        else:
-            print_out(word_cards(words, terminal))
+        print_out(word_cards([word for several in named for word in several], terminal))
         return ExitCode.PASSED
     registry = _registry(given)
     try:
@@ -282,9 +270,6 @@ def show(given: Given) -> ExitCode:
         hint = "dropcheck list shows every id, and dropcheck show every word"
         hint = f"did you mean {close!r}?" if close else hint
         raise DropcheckError([replace(one, hint=hint) for one in error.problems]) from None
-    if given.as_json:
-        print_out(claims_json(chosen, registry))
-        return ExitCode.PASSED
     examples = {}
     for claim in chosen:
         bound = [f"--with={one}" for one in given.values["code"] or () if claim.column is not None]
@@ -313,18 +298,15 @@ def check(given: Given) -> ExitCode:
 
     checked = [_check_file(one) for one in _expanded(given.files or _usual(given)) or [""]]
     errors = [error for one in checked for error in one.errors]
-    documents = [document for one in checked for document in one.coverage]
-    miscounted = [] if errors else _miscounted(given, documents)  # errors hide claims
     if given.as_json:
-        print_out(check_json(checked, miscounted))
+        print_out(check_json(checked))
     else:
         for one in checked:
             complain(one.errors, counted=False)  # the line below says how many
             complain(one.notes, "warning", counted=False)
             print_out(f"{check_line(one)}\n")
-        complain(miscounted)
-        annotate([*errors, *miscounted])
-    return ExitCode.ERROR if errors or miscounted else ExitCode.PASSED
+        annotate(errors)
+    return ExitCode.ERROR if errors else ExitCode.PASSED
 
 
 @_command
@@ -338,7 +320,7 @@ def mutate(given: Given) -> ExitCode:
     from dropcheck.language.compile import CaseGraphs
     from dropcheck.mutation import ClaimResult, MutationRun, mutate_claims
     from dropcheck.report.progress import progress
-    from dropcheck.report.trials import mutation_json, mutation_report
+    from dropcheck.report.trials import mutation_report
 
     settings = given.settings()
     graphs = CaseGraphs(settings.max_memory)
@@ -363,11 +345,7 @@ def mutate(given: Given) -> ExitCode:
         repeats={one.id: _mutate_again(given, one.id, settings.seed) for one in chosen},
     )
     shown = {name: given.values[name] for name in ("verbose", "quiet")}
-    print_out(
-        mutation_json(result)
-        if given.as_json
-        else mutation_report(result, terminal_of(sys.stdout), **shown)
-    )
+    print_out(mutation_report(result, terminal_of(sys.stdout), **shown))
     if interrupted:
         return ExitCode.INTERRUPTED
     if any(one.failed for one in done):
@@ -808,13 +786,6 @@ def _check_file(name: str) -> CheckedFile:
 
 
 # ---- a run ---------------------------------------------------------------------------------------
-
-
-def _miscounted(given: Given, documents: Sequence[Coverage]) -> list[Problem]:
-    """The problem of documents that hold another number of claims than is expected."""
-    expected = given.values.get("expect_claims")
-    problem = None if expected is None else unexpected(documents, expected)
-    return [] if problem is None else [problem]
 
 
 def _check_outputs(given: Given, outputs: Sequence[Path]) -> None:

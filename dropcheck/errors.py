@@ -15,14 +15,9 @@ _LONGEST_COMPARED = 60  # characters of a name: the time of a comparison grows w
 
 @dataclass(frozen=True, slots=True)
 class NotebookCell:
-    """A cell of a notebook.
-
-    `number` counts from 1. `file_lines` holds, for each line of the cell, its line in the file.
-    `first` is the line, from 0, on which the cell begins in the text of all cells.
-    """
+    """A cell of a notebook: its number from 1, and its first line, from 0, in the text of all."""
 
     number: int
-    file_lines: tuple[int, ...]
     first: int
 
 
@@ -41,10 +36,8 @@ class Location:
 
     @property
     def file_line(self) -> int | None:
-        """The line in the file, also where `line` counts within a cell."""
-        if self.cell is None or self.line is None:
-            return self.line
-        return self.cell.file_lines[min(self.line, len(self.cell.file_lines)) - 1]
+        """The line in the file; None where `line` counts within a cell."""
+        return self.line if self.cell is None else None
 
     @property
     def position(self) -> tuple[int, int]:

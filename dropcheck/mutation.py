@@ -11,6 +11,7 @@ import itertools
 import math
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import cache, partial
@@ -20,8 +21,8 @@ from weakref import WeakValueDictionary
 from dropcheck.claims.registry import Case, Claim, Registry, SourceText
 from dropcheck.errors import DropcheckError
 from dropcheck.execution.schedule import Task, drive, in_order
-from dropcheck.language import graph, syntax
-from dropcheck.language.compile import CaseGraphs, LoweredCase, ParsedClaim
+from dropcheck.language import syntax
+from dropcheck.language.compile import CaseGraphs, ParsedClaim
 from dropcheck.language.parser import parse_expression
 from dropcheck.language.printing import unparse_model, unparse_statement
 from dropcheck.processors import default_threads
@@ -75,8 +76,7 @@ MUTATORS: Mapping[str, tuple[str, ...]] = {
 """Every kind of error, the likeliest first, with what it puts in the place of what.
 
 A letter of a pattern is anything, or what `LETTERS` says; `d` is three times the resolution, in the
-unit of the constant. An error too small to be seen in what is claimed is not planted: it would test
-its size and not the claim.
+unit of the constant.
 """
 
 
@@ -271,21 +271,14 @@ def _swapped(tree: Any, old: syntax.Node, new: syntax.Node) -> Any:
 class Fate(StrEnum):
     """The result of one mutant, which is a statement of its own, true or false.
 
-    A true one cannot be refuted and counts neither for nor against its claim; nor does one that
-    nothing can decide. A false one that is not refuted is a survivor.
+    One that may be true, or that nothing can decide, counts neither for nor against its claim.
     """
 
     REFUTED = "refuted"
-    SAME = "the same"  # at every case of the claim it is the claim itself
-    TRUE = "true as well"  # verified, at each case at which it was judged
-    BELOW = "below the resolution"  # false, and too near to the truth to be distinguished
+    SURVIVED = "survived"  # it is verified, as the claim is, and claims another number
+    VERIFIED = "verified too"  # it is true, or as near to the truth as the claim allows
     UNDECIDED = "undecided"
-    BORDER = "on the border"  # `<` and `>` where the sides are equal, which no draws can decide
-    MEANINGLESS = "meaningless"  # no number to judge: undefined or infinite, or without a moment
-
-
-SURVIVING = (Fate.BELOW, Fate.UNDECIDED)
-TRUE = (Fate.SAME, Fate.TRUE)
+    NEITHER = "neither"  # it has no number to judge, or equal sides and a strict inequality
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +291,7 @@ class Mutant:
     claim: Claim
     error: str
     changed: str
-    fate: Fate = Fate.SAME
+    fate: Fate = Fate.NEITHER
     parameters: Mapping[str, ParameterValue] = field(default_factory=dict)
     draws: int = 0
     reason: str | None = None
@@ -320,9 +313,9 @@ class ClaimResult:
     skipped: str | None = None
     warnings: tuple[str, ...] = ()  # on the claim itself, as `run` gives them
 
-    def count(self, *fates: Fate) -> int:
-        """How many mutants ended in one of these ways."""
-        return sum(mutant.fate in fates for mutant in self.mutants)
+    def count(self, fate: Fate) -> int:
+        """How many mutants ended in this way."""
+        return sum(mutant.fate is fate for mutant in self.mutants)
 
     @property
     def toothless(self) -> bool:
@@ -330,20 +323,10 @@ class ClaimResult:
         return bool(self.mutants) and not self.count(Fate.REFUTED)
 
     @property
-    def blind(self) -> bool:
-        """Whether none of three or more errors in the model was refuted: any may satisfy it."""
-        fates = [one.fate for one in self.mutants if one.changed.startswith("model")]
-        return len(fates) >= 3 and Fate.REFUTED not in fates
-
-    @property
-    def hidden(self) -> tuple[Mutant, ...]:
-        """Mutants that are the same as the claim at all of its cases, for want of other values."""
-        return tuple(one for one in self.mutants if one.fate is Fate.SAME)
-
-    @property
     def failed(self) -> bool:
         """Whether the claim lets an error pass, cannot fail at all, or is refuted itself."""
-        return bool(self.count(Fate.BELOW)) or self.toothless or self.verdict is Verdict.REFUTED
+        survived = bool(self.count(Fate.SURVIVED))
+        return survived or self.toothless or self.verdict is Verdict.REFUTED
 
     @property
     def undecided(self) -> bool:
@@ -362,33 +345,23 @@ class MutationRun:
     interrupted: bool = False
     repeats: Mapping[str, str] = field(default_factory=dict)
 
-    def count(self, *fates: Fate) -> int:
-        """How many mutants of all claims ended in one of these ways."""
-        return sum(claim.count(*fates) for claim in self.claims)
+    def count(self, fate: Fate) -> int:
+        """How many mutants of all claims ended in this way."""
+        return sum(claim.count(fate) for claim in self.claims)
 
     @property
     def mutants(self) -> tuple[Mutant, ...]:
         """The mutants of all claims, in order."""
         return tuple(mutant for claim in self.claims for mutant in claim.mutants)
 
-    @property
-    def score(self) -> float | None:
-        """The share of refuted mutants among those that are not true; None where there are none."""
-        false = self.count(Fate.REFUTED, *SURVIVING)
-        return self.count(Fate.REFUTED) / false if false else None
-
 
 # ---- the trial of a claim ------------------------------------------------------------------------
 
 MOST_MUTANTS = 16  # of a claim: each kind of error once on average
-MOST_COMPARED = 64  # cases at which a mutant is compared with its claim by arithmetic
 STEP = 3.0  # a constant is changed by so many times the resolution: more than may be verified
-# A mutant may draw so many times what its claim took, or the number below if that is larger; where
-# it is still open, so many times that once more.
+# A mutant may draw so many times what its claim took, or the number below if that is larger.
 GENEROSITY = 8
 FEWEST_DRAWS = 2**18
-COSTLY = 2**24  # numbers to compute: beyond, there are half as many mutants, judged at one case
-MOST_KEPT = 2**22  # bytes that the graphs of one mutant may hold
 # 0, 1 and -1 hide squares and roots, 0.5 the complement, 2 that a square is no double.
 _HIDES = {**dict.fromkeys((0.0, 1.0, -1.0), 3.0), **dict.fromkeys((0.5, 2.0, -2.0), 2.0)}
 
@@ -443,255 +416,149 @@ def _tried_in_worker(claim: Claim, settings: Settings, known: int) -> ClaimResul
 
 def _tried(claim: Claim, settings: Settings, graphs: CaseGraphs) -> ClaimResult:
     """Plant errors in a claim, and judge them."""
-    started = time.perf_counter()
-    trial = Trial(claim, settings, graphs)
-    result = ClaimResult(trial.claim, None, trial.cases[0])
-    if Verdict(trial.claim.expect) is Verdict.REFUTED:
+    started, cases = time.perf_counter(), tried_at(claim)
+    result = ClaimResult(claim, None, cases[0])
+    if claim.expect == Verdict.REFUTED:
         why = "it is expected to be refuted: an error in a falsehood proves nothing"
         return replace(result, skipped=why)
-    own = trial.judged(trial.own, trial.cases[0], settings.max_draws)
+    own = _judged(claim, cases[0], settings, graphs, exact=True)
     verdict = Verdict.UNDECIDED if isinstance(own, str) else own.verdict
     if isinstance(own, str) or verdict is not Verdict.VERIFIED:
-        result = replace(
-            result, skipped=f"the claim itself is {verdict}, and no error was planted: run says why"
-        )
+        why = f"the claim itself is {verdict}, and no error was planted: run says why"
+        result = replace(result, skipped=why, draws=0 if isinstance(own, str) else own.draws)
     else:
-        trial.exact = own.exact is not None
-        trial.most = settings.max_draws or max(FEWEST_DRAWS, GENEROSITY * own.draws)
-        most = MOST_MUTANTS if trial.cheap(trial.cases[0], own.draws) else MOST_MUTANTS // 2
-        planted = itertools.islice(trial.planted(own.scale), most)
-        mutants = tuple([trial.fate(*one) for one in planted])
-        result = replace(result, mutants=mutants, warnings=own.warnings)
-    seconds = time.perf_counter() - started
-    return replace(result, verdict=verdict, draws=trial.draws, seconds=seconds)
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A claim or a mutant of it, parsed, with the graphs of its cases."""
-
-    parsed: ParsedClaim
-    graphs: CaseGraphs
-
-    def at(self, parameters: Parameters) -> LoweredCase | None:
-        """The graph of a case; None where it is no claim at these parameters."""
-        try:
-            return self.graphs.lowered(Case(self.parsed.claim, parameters), self.parsed)
-        except DropcheckError:
-            return None
-
-
-class Trial:
-    """Plants errors in one claim, and judges the mutants."""
-
-    def __init__(self, claim: Claim, settings: Settings, graphs: CaseGraphs) -> None:
-        self.claim = claim
-        self.settings = settings
-        self.listed = [case.parameters for case in claim.expand()]
-        by_rank = sorted(self.listed, key=lambda one: sum(map(dullness, one.values())))
-        self.cases = by_rank[:MOST_COMPARED]
-        self.own = Reading(graphs.parsed(claim), graphs)
-        self.most = FEWEST_DRAWS  # that a mutant may take
-        self.draws = 0  # of all that was judged
-        self.exact = True  # whether the claim's value is known exactly, as a mutant's may be
-        self._parts: dict[object, int] = {}  # a number for each quantity that is like no other
-
-    def facts(self, scale: float) -> Facts:
-        """What the patterns ask of the claim, whose scale at the first case is given."""
-        numbers: dict[str, list[float]] = {}
-        for name in self.listed[0]:
-            values = [case[name] for case in self.listed]
-            own = [one for one in values if isinstance(one, float)]
-            numbers |= {name: own} if len(own) == len(values) else {}
-        shares = {
-            name
-            for name, own in numbers.items()
-            if all(0 <= one <= 1 for one in own) and any(one % 1 for one in own)
-        }
-        whole = {
-            name for name, own in numbers.items() if all(one >= 1 and not one % 1 for one in own)
-        }
-        claim = self.claim
-        sharp = claim.resolution * scale if claim.within is None else claim.within
-        zero = STEP * sharp + (0.0 if claim.tolerance is None else claim.tolerance.around(scale))
-        return Facts(shares, whole, frozenset(numbers), step=zero / scale, zero=zero)
-
-    def planted(self, scale: float | None) -> Iterator[tuple[Mutant, Reading]]:
-        """The mutants that the check takes, each text once.
-
-        Kinds of error take turns, and each takes its places in an order that spreads over the
-        claim, so that the choice is always the same.
-        """
-        facts, texts = self.facts(scale or 1.0), {_texts(self.own.parsed)}
-        kinds = []
-        for name in MUTATORS:
-            fresh = {_texts(one): one for one in everywhere(self.own.parsed, name, facts)}
-            kinds.append(_scattered([(name, fresh[one]) for one in fresh if one not in texts]))
-            texts |= fresh.keys()
-        for name, mutated in filter(None, itertools.chain(*itertools.zip_longest(*kinds))):
-            mutant = self.mutant(name, mutated)
-            graphs = CaseGraphs(self.own.graphs.memory, MOST_KEPT)
-            try:
-                reading = Reading(graphs.parsed(mutant.claim), graphs)
-            except DropcheckError:
-                continue
-            if reading.at(self.cases[0]) and (name != CONSTANT or self.seen(reading, facts)):
-                yield mutant, reading
-
-    def seen(self, mutant: Reading, facts: Facts) -> bool:
-        """Whether an error moves a claimed number far enough to be seen, where that is known.
-
-        The first case counts at which the two differ, where the mutant is judged. A bound may have
-        any room to spare, and what draws alone can show is taken to be seen.
-        """
-        found = (self.difference(mutant, one) for one in self.cases)
-        sides = next((one for one in found if one is not None), ())
-        if not sides or "==" not in mutant.parsed.statement.operators:
-            return True
-        share = 0.0 if self.claim.within is not None else facts.step * abs(sides[0])
-        return abs(sides[1] - sides[0]) >= (1 - 1e-9) * (share or facts.zero)  # but for rounding
-
-    def mutant(self, error: str, mutated: ParsedClaim) -> Mutant:
-        """The claim with the texts of a mutant."""
-        (model, statement), file = _texts(mutated), self.claim.location.file
-        changed = f"claim: {statement}"
-        if mutated.statement == self.own.parsed.statement:
-            old = _texts(self.own.parsed)[0].split("\n")
-            new = zip(old, model.split("\n"), strict=True)
-            changed = f"model: {next(line.strip() for own, line in new if own != line)}"
-        claim = replace(
-            self.claim,
-            statement=SourceText.plain(statement, file),
-            model=SourceText.plain(model, file) if model else None,
+        most = settings.max_draws or max(FEWEST_DRAWS, GENEROSITY * own.draws)
+        limited = replace(settings, max_draws=most)
+        planted = itertools.islice(
+            planted_in(claim, graphs, own.scale or 1.0, cases[0]), MOST_MUTANTS
         )
-        return Mutant(claim, error, changed)
-
-    def difference(self, mutant: Reading, parameters: Parameters) -> tuple[float, ...] | None:
-        """How a mutant differs from the claim at these parameters, by arithmetic.
-
-        None where it is the claim itself, or one of them is no claim. The fixed side of each, old
-        and new, where that alone differs; of arrays, that of the entry which changes most. Empty
-        where only draws can tell.
-        """
-        own, other = self.own.at(parameters), mutant.at(parameters)
-        if own is None or other is None:
-            return None
-        (head, *old), (another, *new) = self._form(own), self._form(other)
-        if (head, *old) == (another, *new):
-            return None
-        pairs = zip(own.operands, other.operands, old, new, strict=False)
-        sides = [(a.known, b.known) for a, b, one, two in pairs if one != two]
-        known = [(a, b) for a, b in sides if isinstance(a, float) and isinstance(b, float)]
-        alone = len(sides) == 1 or bool(own.entries)
-        if head != another or own.law is not None or not alone or len(known) < len(sides):
-            return ()
-        return max(known, key=_change)
-
-    def _form(self, lowered: LoweredCase) -> list[object]:
-        """The statement, and for each operand a number: equal where they are computed alike.
-
-        Fixed values are equal to within rounding in another order; two draws from one law are two
-        quantities, which their names tell apart.
-        """
-        law = lowered.law and (lowered.law.relation, lowered.law.law, lowered.law.arguments)
-        numbers: dict[int, int] = {}
-        for value in graph.in_order(lowered.operands, lambda one: one.inputs):
-            part: tuple[object, ...] = (value.shape, _rounded(value.known or 0.0))
-            if value.known is None:
-                inputs = [numbers[id(one)] for one in value.inputs]
-                if value.kind == graph.Kind.COMPUTED and value.function.commutes:
-                    inputs.sort()
-                name = value.name if value.kind == graph.Kind.DRAW else None
-                part = (value.kind, value.operation, value.options, value.shape, name, *inputs)
-            numbers[id(value)] = self._parts.setdefault(part, len(self._parts))
-        over = lowered.law and lowered.law.over
-        head = (lowered.operators, lowered.entries, law, over, len(lowered.operands))
-        return [head, *(numbers[id(one)] for one in lowered.operands)]
-
-    def judged(self, reading: Reading, at: Parameters, most: int | None) -> CaseResult | str:
-        """A case, by its exact value or else by draws; or why there is no number to judge."""
-        case = Case(reading.parsed.claim, at)
-        alone = Registry(self.claim.location.file, {}, {})  # α is divided already
-        for exact in (True, False) if self.exact else (False,):
-            settings = replace(self.settings, max_draws=most, exact=exact)
-            try:
-                [result] = verify_cases([case], settings, alone, graphs=reading.graphs)
-            except DropcheckError as error:
-                return error.problems[0].message
-            if result.exact is not None:
-                break
-        self.draws += result.draws
-        nothing = result.estimate is None or result.reason is Reason.CONDITION_NEVER_TRUE
-        if nothing and result.verdict is Verdict.UNDECIDED:
-            return "it gives no number to judge"
-        return result
-
-    def fate(self, mutant: Mutant, reading: Reading) -> Mutant:
-        """Judge one mutant, at one case and another one."""
-        differ = [(one, self.difference(reading, one)) for one in self.cases]
-        differ = [(one, sides) for one, sides in differ if sides is not None]
-        if not differ:
-            refused = next((one for one in self.cases if reading.at(one) is None), None)
-            if refused is None:
-                return replace(mutant, parameters=self.cases[0])
-            return self.ended(mutant, reading, refused, None, self.most)
-        first, *rest = differ
-        # then where the claimed number changes most, or else where most parameters differ
-        unlike = partial(_unlike, first[0])
-        second = max(rest, key=lambda one: (_change(one[1]), unlike(one[0])), default=first)
-        ended = self.ended(mutant, reading, *first, self.most)
-        if not self.cheap(second[0], ended.draws):
-            second = first
-        given = self.settings.max_draws
-        again = second is not first or (ended.fate in SURVIVING and not given)
-        if ended.fate is Fate.REFUTED or not again:
-            return ended
-        other = self.ended(mutant, reading, *second, given or GENEROSITY * self.most)
-        return min((ended, other), key=lambda one: _FIRST.index(one.fate))
-
-    def cheap(self, at: Parameters, draws: int) -> bool:
-        """Whether so many draws of a case cost little, by the random numbers that they compute."""
-        lowered = self.own.at(at)
-        sides = () if lowered is None else lowered.operands
-        computed = graph.in_order(sides, lambda one: one.inputs)
-        return draws * sum(math.prod(one.shape) for one in computed if one.random) < COSTLY
-
-    def ended(
-        self,
-        mutant: Mutant,
-        reading: Reading,
-        at: Parameters,
-        sides: tuple[float, ...] | None,
-        most: int,
-    ) -> Mutant:
-        """What becomes of a mutant at one case."""
-        result = self.judged(reading, at, most)
-        if isinstance(result, str):
-            return replace(mutant, fate=Fate.MEANINGLESS, parameters=at, reason=result)
-        verified, change = result.verdict is Verdict.VERIFIED, _change(sides)
-        signs = reading.parsed.statement.operators
-        fate = Fate.TRUE if verified else Fate.UNDECIDED
-        told = None if result.explanation is None else str(result.explanation)
-        if result.verdict is Verdict.REFUTED:
-            fate, told = Fate.REFUTED, None
-        elif sides and "==" in signs and (verified or change <= 2 * result.resolution):
-            # the claim was verified and says another number: both cannot be true
-            fate, told = (
-                Fate.BELOW,
-                (
-                    f"it changes the number that is claimed by {change:.2g} of itself, and the "
-                    f"resolution is {result.resolution:.2g}"
-                ),
-            )
-        elif not verified and result.reason is Reason.AT_THE_EDGE and {*signs} & {"<", ">"}:
-            fate = Fate.BORDER
-            told = (
-                "its two sides are equal to within the resolution, and it claims that they differ"
-            )
-        return replace(mutant, fate=fate, parameters=at, draws=result.draws, reason=told)
+        mutants = tuple(_fate(*one, cases, limited, own) for one in planted)
+        draws = own.draws + sum(one.draws for one in mutants)
+        result = replace(result, mutants=mutants, warnings=own.warnings, draws=draws)
+    return replace(result, verdict=verdict, seconds=time.perf_counter() - started)
 
 
-_FIRST = (Fate.REFUTED, Fate.BELOW, Fate.TRUE, Fate.BORDER, Fate.UNDECIDED, Fate.MEANINGLESS)
+def tried_at(claim: Claim) -> list[Parameters]:
+    """The case whose values hide least, and of the others the one that differs most from it."""
+    listed = [case.parameters for case in claim.expand()]
+    first, *others = sorted(listed, key=lambda one: sum(map(dullness, one.values())))
+    differing = partial(_unlike, first)
+    return [first, *([max(reversed(others), key=differing)] if others else [])]
+
+
+def facts_of(claim: Claim, scale: float) -> Facts:
+    """What the patterns ask of a claim, whose scale at the first case is given."""
+    listed = [case.parameters for case in claim.expand()]
+    numbers: dict[str, list[float]] = {}
+    for name in listed[0]:
+        own = [one for case in listed if isinstance(one := case[name], float)]
+        numbers |= {name: own} if len(own) == len(listed) else {}
+    shares = {
+        name
+        for name, own in numbers.items()
+        if all(0 <= one <= 1 for one in own) and any(one % 1 for one in own)
+    }
+    whole = {name for name, own in numbers.items() if all(one >= 1 and not one % 1 for one in own)}
+    sharp = claim.resolution * scale if claim.within is None else claim.within
+    zero = STEP * sharp + (0.0 if claim.tolerance is None else claim.tolerance.around(scale))
+    return Facts(shares, whole, frozenset(numbers), step=zero / scale, zero=zero)
+
+
+def planted_in(
+    claim: Claim, graphs: CaseGraphs, scale: float, at: Parameters
+) -> Iterator[tuple[Mutant, CaseGraphs]]:
+    """The mutants of a claim that are claims at these parameters, each text once, with its graphs.
+
+    Kinds of error take turns, and each takes its places in an order that spreads over the claim, so
+    that the choice is always the same.
+    """
+    parsed, facts = graphs.parsed(claim), facts_of(claim, scale)
+    texts, kinds = {_texts(parsed)}, []
+    for name in MUTATORS:
+        fresh = {_texts(one): one for one in everywhere(parsed, name, facts)}
+        kinds.append(_scattered([(name, fresh[one]) for one in fresh if one not in texts]))
+        texts |= fresh.keys()
+    for name, mutated in filter(None, itertools.chain(*itertools.zip_longest(*kinds))):
+        mutant, built = _mutant(claim, parsed, name, mutated), CaseGraphs(graphs.memory)
+        with suppress(DropcheckError):
+            built.lowered(Case(mutant.claim, at), built.parsed(mutant.claim))
+            yield mutant, built
+
+
+def _mutant(claim: Claim, parsed: ParsedClaim, error: str, mutated: ParsedClaim) -> Mutant:
+    """The claim with the texts of a mutant."""
+    (model, statement), file = _texts(mutated), claim.location.file
+    changed = f"claim: {statement}"
+    if mutated.statement == parsed.statement:
+        lines = zip(_texts(parsed)[0].split("\n"), model.split("\n"), strict=True)
+        changed = f"model: {next(line.strip() for own, line in lines if own != line)}"
+    other = replace(
+        claim,
+        statement=SourceText.plain(statement, file),
+        model=SourceText.plain(model, file) if model else None,
+    )
+    return Mutant(other, error, changed)
+
+
+def _judged(
+    claim: Claim, at: Parameters, settings: Settings, graphs: CaseGraphs, *, exact: bool
+) -> CaseResult | str:
+    """A case, by its exact value or else by draws; or why there is no number to judge."""
+    alone = Registry(claim.location.file, {}, {})  # α is divided already
+    for way in (True, False) if exact else (False,):
+        own = replace(settings, exact=way)
+        try:
+            [result] = verify_cases([Case(claim, at)], own, alone, graphs=graphs)
+        except DropcheckError as error:
+            return error.problems[0].message
+        if result.exact is not None:
+            break
+    nothing = result.estimate is None or result.reason is Reason.CONDITION_NEVER_TRUE
+    if nothing and result.verdict is Verdict.UNDECIDED:
+        return "it gives no number to judge"
+    return result
+
+
+_FATES = {Verdict.REFUTED: Fate.REFUTED, Verdict.VERIFIED: Fate.VERIFIED}
+
+
+def _fate(
+    mutant: Mutant,
+    graphs: CaseGraphs,
+    cases: Sequence[Parameters],
+    settings: Settings,
+    own: CaseResult,
+) -> Mutant:
+    """Judge one mutant at the first case, and where that does not refute it at the next.
+
+    `own` is the result of its claim at the first case.
+    """
+    ended: list[Mutant] = []
+    exact = own.exact is not None
+    for at in cases:
+        found, fate = _judged(mutant.claim, at, settings, graphs, exact=exact), Fate.NEITHER
+        told = found if isinstance(found, str) else ""
+        if isinstance(found, CaseResult):
+            if found.reason is not Reason.AT_THE_EDGE:
+                fate = _FATES.get(found.verdict, Fate.UNDECIDED)
+            if fate is Fate.VERIFIED and at is cases[0] and mutant.error != CONSTANT:
+                fate = Fate.SURVIVED if _claims_another(own, found) else fate
+            if fate is not Fate.REFUTED and found.explanation is not None:
+                told = str(found.explanation)
+        draws = found.draws if isinstance(found, CaseResult) else 0
+        ended.append(replace(mutant, fate=fate, parameters=at, draws=draws, reason=told or None))
+        if fate is Fate.REFUTED:
+            break
+    clearest = min(ended, key=lambda one: [*Fate].index(one.fate))
+    return replace(clearest, draws=sum(one.draws for one in ended))
+
+
+def _claims_another(own: CaseResult, found: CaseResult) -> bool:
+    """Whether two results claim two numbers of the same quantity: both cannot be true."""
+    if own.region is None or found.region is None or own.expression != found.expression:
+        return False
+    ours, theirs = (one.low + one.half_width for one in (own.region, found.region))
+    return abs(ours - theirs) > 1e-9 * max(abs(ours), abs(theirs))  # not where an end is infinite
 
 
 def dullness(value: ParameterValue) -> float:
@@ -717,14 +584,5 @@ def _scattered(items: Sequence[Any]) -> list[Any]:
     return [items[place] for place in order if place < len(items)]
 
 
-def _change(sides: tuple[float, ...] | None) -> float:
-    """The relative change of a fixed side."""
-    return abs(sides[1] - sides[0]) / abs(sides[0] or 1.0) if sides else 0.0
-
-
 def _unlike(first: Parameters, second: Parameters) -> int:
     return sum(first[name] != second[name] for name in first)
-
-
-def _rounded(value: Any) -> Any:
-    return tuple(map(_rounded, value)) if isinstance(value, tuple) else f"{value:.12g}"

@@ -145,7 +145,6 @@ VALUES: Mapping[str, Value] = {
         high=_THREADS,
         accepts=f"a whole number from 1 to {_THREADS}, at most {THREADS_A_CORE} a core",
     ),
-    "expect_claims": Value(kind=int, high=10**6, accepts="a whole number from 0 on"),
     "asymptotic": _TRUTH,
     "draws_only": _TRUTH,
     "expect": _one_of("verified", "refuted"),

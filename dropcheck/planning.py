@@ -6,7 +6,6 @@ is what is planned.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
@@ -55,7 +54,6 @@ class CasePlan:
     budget: int = 0
     span_draws: int = 1
     seconds_a_draw: float = 0.0  # of one thread
-    piloted: float = 0.0  # seconds of one thread that a run's own pilot takes
     scale: float | None = None
     smallest: Callable[[int], float | None] = lambda _: None
     explanation: Explanation | None = None
@@ -169,7 +167,6 @@ def _by_draws(run: CaseRun) -> Generator[Request, SpanSums, CasePlan]:
 def _foreseen(run: CaseRun, outlook: Outlook) -> Generator[Request, SpanSums, CasePlan]:
     """The plan by what a judge foresees at its first look."""
     tally, program, most = outlook.tally, outlook.program, outlook.most
-    piloted = tally.seconds
     if not tally.spans:  # a span shows the time of a draw
         yield from run.draw_until(tally, PILOT, 1)
 
@@ -183,7 +180,6 @@ def _foreseen(run: CaseRun, outlook: Outlook) -> Generator[Request, SpanSums, Ca
         budget=run.most_draws(program),
         span_draws=program.span_draws,
         seconds_a_draw=tally.seconds / max(tally.drawn, 1),
-        piloted=piloted,
         shared=program.shared,
     )
     undefined = undefined_draws(tally)
@@ -250,11 +246,9 @@ def plan_cases(
 ) -> Plan:
     """Draw the pilot of each case, as a run with these settings would, and plan from it.
 
-    A time limit is shared as in a run: the cases that need least take what they need while it
-    lasts, and the others divide the rest. What a case could see in it assumes that the case stays
-    open to the end. A time limit does not bound the pilots. `advance` gets the claim's id after
-    each pilot. The other arguments and the errors are those of `running.verify_cases`. Threads
-    slow each other down, so that pilots seem slower than a run's draws.
+    `advance` gets the claim's id after each pilot. The other arguments and the errors are those of
+    `running.verify_cases`. Threads slow each other down, so that pilots seem slower than a run's
+    draws.
     """
     started = time.perf_counter()
     threads = settings.threads or default_threads()
@@ -279,8 +273,6 @@ def plan_cases(
     if problems:
         raise DropcheckError(problems)
     plans = [one for one in ordered if isinstance(one, CasePlan)]
-    if settings.time_limit is not None:
-        plans = _in_time(plans, settings.time_limit * threads)
     return Plan(
         registry=registry.name,
         settings=settings,
@@ -289,34 +281,3 @@ def plan_cases(
         seconds=time.perf_counter() - started,
         interrupted=interrupted,
     )
-
-
-def _in_time(plans: Sequence[CasePlan], seconds: float) -> list[CasePlan]:
-    """The plans with what each could draw in its share of so many seconds of one thread."""
-    needs = [math.inf if one.draws is None else one.work for one in plans]
-    # a run draws the same pilots first
-    shares = shared_out(max(seconds - sum(one.piloted for one in plans), 0.0), needs)
-    return [
-        replace(one, budget=min(one.budget, int(share / one.seconds_a_draw)))
-        if one.seconds_a_draw > 0
-        else one
-        for one, share in zip(plans, shares, strict=True)
-    ]
-
-
-def shared_out(total: float, needs: Sequence[float]) -> list[float]:
-    """The most that each could have of a total, if those that need least come first.
-
-    They take what they need while it lasts, and the others share the rest in equal parts. Each of
-    the first could have an equal part of the whole, if that is more than it needs.
-
-    >>> [round(share, 3) for share in shared_out(10.0, [1.0, 2.0, 30.0, math.inf])]
-    [2.5, 2.5, 3.5, 3.5]
-    """
-    left, equal = total, math.inf
-    for served, need in enumerate(sorted(needs)):
-        equal = left / (len(needs) - served)
-        if need > equal:
-            break
-        left -= need
-    return [max(min(need, equal), total / len(needs)) for need in needs]

@@ -14,7 +14,7 @@ import pytest
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.select import repeat_command
 from dropcheck.claims.values import case_name, format_value
-from dropcheck.documents import is_document, read_any
+from dropcheck.documents import read_any
 from dropcheck.errors import DropcheckError, Problem, file_suggestion
 from dropcheck.language.check import check_registry
 from dropcheck.language.compile import CaseGraphs
@@ -23,7 +23,6 @@ from dropcheck.report.screen import Terminal, problems_text
 from dropcheck.report.table import case_block
 from dropcheck.report.words import headline
 from dropcheck.results import CaseResult, Outcome
-from dropcheck.results.coverage import Coverage, unexpected
 from dropcheck.settings import Settings
 
 SEED = "dropcheck_seed"
@@ -56,9 +55,6 @@ class ClaimsPlugin:
         self._shown = ", ".join(os.path.relpath(path, self.root) for path in paths)
         values = _values(config, keys)
         self.policy = values.pop("undecided")
-        self.expected: int | None = values.pop("expect_claims", None)
-        self.documents = {path.resolve() for path in paths if is_document(path)}
-        self.coverage: dict[Path, Coverage] = {}  # of the documents that were collected
         worker: dict[str, Any] | None = getattr(config, "workerinput", None)
         if worker is not None:  # workers share the cores; no result depends on that
             values |= {"seed": worker.get(SEED, values["seed"]), "threads": 1}
@@ -90,18 +86,6 @@ class ClaimsPlugin:
             return None
         file: ClaimsFile = ClaimsFile.from_parent(parent, path=file_path, plugin=self)
         return file
-
-    def pytest_collection_finish(self) -> None:
-        """Compare the number of claims in the documents with the expected one, if all are there.
-
-        Raises:
-            UsageError: they hold another number.
-        """
-        if self.expected is None or self.documents != set(self.coverage):
-            return
-        problem = unexpected(list(self.coverage.values()), self.expected)
-        if problem is not None:
-            raise pytest.UsageError(f"dropcheck_expect_claims: {problem.message}: {problem.hint}")
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -135,7 +119,7 @@ class ClaimsFile(pytest.File):
         self.registry: Registry  # the claims, once they are collected
 
     def collect(self) -> Iterable[CaseItem]:
-        """The tests, in the order of the file; a document that can be read adds to the coverage.
+        """The tests, in the order of the file.
 
         Raises:
             CollectError: every error of the file's keys, or else of its language, with places.
@@ -155,8 +139,6 @@ class ClaimsFile(pytest.File):
             name = case_name(case.claim.id, case.parameters)
             # with `nodeid` as text, pytest parses parameters as in an id, which `--lf` needs
             yield CaseItem.from_parent(self, name=name, nodeid=f"{self.nodeid}::{name}", case=case)
-        for document in self.registry.coverage:
-            self.plugin.coverage[self.path.resolve()] = document
 
     def read(self) -> Registry:
         """The claims, with a column for each implementation that has code for them.

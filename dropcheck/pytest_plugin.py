@@ -11,10 +11,6 @@ FILES = "dropcheck_files"
 IMPLEMENTATIONS = "dropcheck_implementations"
 PLUGIN = "dropcheck-claims"
 KEYS = {
-    "expect_claims": (
-        "how many claims the documents are to hold; another number is an error",
-        "",
-    ),
     "alpha": ("the probability that any verdict of a file is wrong", "1e-6"),
     "resolution": ("the smallest difference to look for, in place of each claim's own", ""),
     "seed": ("the seed of all draws, or fresh", "0"),

@@ -121,9 +121,6 @@ OPTIONS = (
            several=True, flag="--set"),
     Option("tag", "run plan list mutate", CHOICE, "Only claims with this tag.", "TAG",
            several=True),
-    Option("expect_claims", "run check", CHOICE,
-           "How many claims the documents must hold: with another number, such as where a mark "
-           "was deleted, the command fails.", "N"),
     Option("code", "run plan list show", CODE,
            "Also check code that implements the slots of the claims: torch, jax or numpy, or "
            "NAME:SLOT=MODULE:FUNCTION. It is imported and called. May be given several times.",
@@ -138,7 +135,7 @@ OPTIONS = (
            "0.01, 1%. Default: the claim's own.", "SHARE"),
     Option("seed", "run plan mutate", LIMITS, "The seed of all draws. Default: 0.", "N|fresh"),
     Option("max_draws", "run plan mutate", LIMITS, "The most draws of a case: 1e6, 2**20.", "N"),
-    Option("time_limit", "run plan", LIMITS,
+    Option("time_limit", "run", LIMITS,
            "The time that all cases take together, shared by those that stay undecided: 10s, "
            "500ms, 2m.", "TIME"),
     Option("max_memory", "run plan", LIMITS,
@@ -165,7 +162,7 @@ OPTIONS = (
            "speaks of."),
     Option("format", "run", SHOWN, "What to print: {printed}. Default: table.",
            "FORMAT"),
-    Option("format", "plan list show check mutate", SHOWN, "What to print. Default: table.",
+    Option("format", "list check", SHOWN, "What to print. Default: table.",
            "table|json"),
     Option("output", "run", SHOWN,
            "Also write a report to a file. The ending of its name says which kind: "

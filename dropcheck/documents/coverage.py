@@ -12,7 +12,6 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 
-from dropcheck.claims.registry import Claim
 from dropcheck.documents.figures import FIGURE, FRACTION, NUMBERED
 from dropcheck.documents.marks import HIDDEN, FormulaSpan, Page, Prose, Spoken, formulas_in
 from dropcheck.results.coverage import Coverage, Printed, Unclaimed
@@ -56,22 +55,12 @@ _Item = tuple[Printed, int, int]
 """The kind of a figure or formula in a passage, and where it begins and ends."""
 
 
-def coverage_of(
-    page: Page, passages: Iterable[Prose], marks: Iterable[Spoken], claims: Iterable[Claim]
-) -> Coverage:
-    """Which figures and formulas of a document are claimed.
-
-    Args:
-        page: the document.
-        passages: its prose.
-        marks: what its marks claim.
-        claims: its claims.
-    """
+def coverage_of(page: Page, passages: Iterable[Prose], marks: Iterable[Spoken]) -> Coverage:
+    """Which figures and formulas of a document are claimed, by its prose and its marks."""
     about = [(one, one.printed) for one in marks if one.printed is not None]
     figures = {(printed.start, printed.end): one.figure is not None for one, printed in about}
     return Coverage(
         file=page.source.name,
-        claims=tuple(claim.location for claim in claims),
         claimed_figures=sum(figures.values()),
         claimed_formulas=len(figures) - sum(figures.values()),
         unclaimed=tuple(_unclaimed_in(passages, sorted(figures), page)),

@@ -84,9 +84,8 @@ def document_of(data: bytes, path: Path, name: str) -> Registry:
     if page.report and not builder.claims:
         raise page.report.error()
     registry = builder.registry(marked.title) if builder.claims else Registry(name, {}, {})
-    claims = registry.claims.values()
     spoken = [one.spoken for one in builder.marks.values()]
-    covered = coverage_of(page, marked.passages, spoken, claims)
+    covered = coverage_of(page, marked.passages, spoken)
     return replace(registry, coverage=(covered,))
 
 

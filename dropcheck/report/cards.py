@@ -13,9 +13,7 @@ from dropcheck.errors import Problem
 from dropcheck.report import numbers
 from dropcheck.report.formats import (
     as_json,
-    coverage_data,
     fields_of,
-    plain_data,
     sources_data,
 )
 from dropcheck.report.screen import Terminal, one_line, place, render, styled
@@ -289,15 +287,15 @@ def check_line(checked: CheckedFile) -> str:
     return f"{one_line(checked.name)}: {', '.join(filter(None, parts))}"
 
 
-def check_json(files: Sequence[CheckedFile], further: Sequence[Problem] = ()) -> str:
-    """The result of a check as data; `further` are errors of all files together."""
+def check_json(files: Sequence[CheckedFile]) -> str:
+    """The result of a check as data."""
     return as_json(
         files=[
             {"file": one.name, "claims": one.claims, "cases": one.cases}
             | ({"covered": counts(one.coverage)} if one.coverage else {})
             for one in files
         ],
-        errors=[*(error for file in files for error in file.errors), *further],
+        errors=[error for file in files for error in file.errors],
         notes=[problem for file in files for problem in file.notes],
     )
 
@@ -324,16 +322,3 @@ def coverage_table(documents: Sequence[Coverage], terminal: Terminal) -> str:
     lines = [(f"{one_line(one.file)}: ", [one]) for one in several] + [("", [*documents])]
     items += [styled(f"{head}{claimed_share(of) or 'nothing to claim'}") for head, of in lines]
     return render(items, terminal)
-
-
-def coverage_json(documents: Sequence[Coverage]) -> str:
-    """The figures and formulas that no mark of documents claims, as data."""
-    return as_json(
-        summary=counts(documents),
-        documents=coverage_data(documents),
-        unclaimed=[
-            fields_of(one, "kind text") | plain_data(one.location) | fields_of(one, "before after")
-            for document in documents
-            for one in document.unclaimed
-        ],
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -14,11 +14,11 @@ from dropcheck.results import CaseResult, Outcome, ParameterValue
 MODEL = "model"
 MOST_POINTS = 3  # how many parameter values of one row are named; the rest are counted
 NOTHING = "-"
-SIGNS = {  # of a cell by its worst case, the worst first: the sign, its name, its meaning
-    Outcome.ERROR: ("error", "error", "could not be judged"),
-    Outcome.FAIL: ("✗", "fails", "does not hold"),
-    Outcome.UNDECIDED: ("?", "undecided", "undecided"),
-    Outcome.PASS: ("✓", "holds", "holds"),
+SIGNS = {  # of a cell by its worst case, the worst first, with their meanings
+    Outcome.ERROR: ("error", "could not be judged"),
+    Outcome.FAIL: ("✗", "does not hold"),
+    Outcome.UNDECIDED: ("?", "undecided"),
+    Outcome.PASS: ("✓", "holds"),
 }
 Head = tuple[str, str | None]
 """A column: an implementation in one of its number formats, or the mathematics."""
@@ -33,7 +33,6 @@ class Row:
 
     claim: str
     parameters: str  # the values in few words; empty where the row has all of them
-    points: tuple[Mapping[str, ParameterValue], ...]
     cells: tuple[Cell, ...]
 
 
@@ -52,7 +51,7 @@ class Conformance:
     def legend(self, *without: Outcome) -> list[str]:
         """The meanings of the signs that occur, without those that a reader knows."""
         found = {outcome(cell) for cell in self.cells} - {*without}
-        parts = [f"{sign} {meaning}" for of, (sign, _, meaning) in SIGNS.items() if of in found]
+        parts = [f"{sign} {meaning}" for of, (sign, meaning) in SIGNS.items() if of in found]
         if any(case.calls and case.calls.declared for case in chain(*self.cells)):
             parts.append("draws of a call count each where slots say elements: independent")
         if not all(cell for row in self.rows for cell in row.cells):
@@ -113,7 +112,6 @@ def _rows(
         yield Row(
             claim=claim,
             parameters="" if len(together) == 1 and not each else _text(alike, list(points)),
-            points=tuple(map(dict, alike)),
             cells=tuple(tuple(own[head] for own in found if head in own) for head in heads),
         )
 

@@ -155,7 +155,6 @@ def json_report(report: Report) -> str:
             "draws": run.draws,
         },
         documents=coverage_data(run.coverage),
-        conformance=_conformance_data(run.cases),
         cases=[_case_data(case) for case in run.cases],
         warnings=run.warnings,
     )
@@ -173,24 +172,6 @@ def _case_data(case: CaseResult) -> dict[str, Any]:
         "reason_code": None if why is None else why.reason.name.lower(),
         "details": {} if why is None else why.details,
         "facts": facts(case),
-    }
-
-
-def _conformance_data(cases: Sequence[CaseResult]) -> dict[str, Any] | None:
-    """Claims by columns, where code was under test: a mark for each cell, or null."""
-    pivot = pivoting.conformance(cases)
-    if pivot is None:
-        return None
-    return {
-        "columns": [{"column": name, "dtype": dtype} for name, dtype in pivot.heads],
-        "rows": [
-            {
-                "claim": row.claim,
-                "parameters": row.points,
-                "cells": [of and pivoting.SIGNS[of][1] for of in map(pivoting.outcome, row.cells)],
-            }
-            for row in pivot.rows
-        ],
     }
 
 
@@ -473,7 +454,8 @@ def _annotation(
 ) -> str:
     """One command on one line: a place in the repository, or else in words; a title, a message."""
     known = {} if where is None else _in_repository(where, workspace)
-    said = [*map(one_line, lines), *([f"where: {place(where)}"] if where and not known else [])]
+    apart = where is not None and "line" not in known
+    said = [*map(one_line, lines), *([f"where: {place(where)}"] if apart else [])]
     message = "\n".join(said)
     message = message if len(message) <= LONGEST else message[: LONGEST - 1] + "…"
     properties = ",".join(
@@ -500,7 +482,7 @@ def _in_repository(where: Location, workspace: Path | None) -> dict[str, str]:
     known = {"file": str(PurePosixPath(*inner.parts))}
     if where.file_line is not None:
         known["line"] = str(where.file_line)
-        if where.column is not None and where.cell is None:  # columns of cells are not the file's
+        if where.column is not None:
             known["col"] = str(where.column)
     return known
 

@@ -22,7 +22,6 @@ from string import Template
 from dropcheck import __version__
 from dropcheck.claims.registry import Registry
 from dropcheck.report import Report, words
-from dropcheck.report import conformance as pivoting
 from dropcheck.report.facts import facts, summary
 from dropcheck.report.numbers import plural
 from dropcheck.report.pictures import COLOURS, Ends, Placed, limits, placed, ticks_between
@@ -63,7 +62,6 @@ def html_report(report: Report) -> str:
         figures=escape(
             " · ".join(said[key] for key in said if key not in ("interrupted", "cases"))
         ),
-        conformance=_conformance(run.cases),
         warnings=_warnings(run),
         results="".join(f"<option>{one}</option>" for one in Outcome if run.count(one)),
         claims="\n".join(_claim(cases, report) for cases in worst_first),
@@ -243,45 +241,3 @@ def _axis(ends: Ends) -> str:
         for place, label in ticks_between(ends, MOST_TICKS).items()
     )
     return f'<svg aria-hidden="true">{"".join(labels)}</svg>'
-
-
-# ---- the conformance table: claims by columns, and texts on single cells -------------------------
-
-
-def _conformance(cases: Sequence[CaseResult]) -> str:
-    """The table, the meaning of its signs, and a line for each cell that does not simply hold."""
-    table = pivoting.conformance(cases)
-    if table is None:
-        return ""
-    names = [f"{_plain(name)}<br>{_plain(dtype or '')}" for name, dtype in table.heads]
-    heads = "".join(f'<th scope="col">{name}</th>' for name in ("claim", "parameters", *names))
-    rows = "".join(
-        f'<tr><th scope="row">{_plain(row.claim)}</th><td>{_plain(row.parameters)}</td>'
-        f"{''.join(map(_cell, row.cells))}</tr>"
-        for row in table.rows
-    )
-    signs = " · ".join(table.legend())
-    said = "".join(
-        f'<li><b class="{pivoting.outcome(cell)}">{pivoting.sign(cell)}</b> '
-        f"{_link(cell, _plain(pivoting.where(cell)))}: {_plain(text)} "
-        f"<code>{_plain(words.worst(cell).repeat)}</code></li>"
-        for cell, text in table.said()
-    )
-    return (
-        '<h2 id="conformance">Conformance</h2>'
-        '<div class="wide" role="region" tabindex="0" aria-labelledby="conformance"><table><thead>'
-        f"<tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
-        f'<p class="quiet">{_plain(signs)}</p><ul>{said}</ul>'
-    )
-
-
-def _cell(cell: pivoting.Cell) -> str:
-    if (result := pivoting.outcome(cell)) is None:
-        return f"<td>{pivoting.NOTHING}</td>"
-    sign, _, meaning = pivoting.SIGNS[result]
-    said = f'<span aria-hidden="true">{sign}</span><span class="spoken">{meaning}</span>'
-    return f'<td class="{result}">{_link(cell, said)}</td>'
-
-
-def _link(cell: pivoting.Cell, text: str) -> str:
-    return f'<a href="#{anchor(words.worst(cell).claim)}">{text}</a>'

@@ -1,34 +1,29 @@
 """What the words of the language mean: for `dropcheck show WORD` and the page on the language.
 
-All of it comes from the vocabulary and the keys of a claims file. The examples are statements and
-lines of a model, with the values that the language itself works out.
+All of it comes from the vocabulary and the keys of a claims file. The
+example of a law comes with what is known of it.
 """
 
 from __future__ import annotations
 
 import itertools
-import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dropcheck.claims.claimsfile import ClaimKeys, DocumentKeys, FileKeys, Keys, SlotKeys
-from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import SourceText
-from dropcheck.errors import DropcheckError, nearest
-from dropcheck.language.compile import CaseGraphs
+from dropcheck.errors import nearest
 from dropcheck.language.forms import ABOUT_LAWS, LINES, STATEMENTS, Form
 from dropcheck.language.hints import misspelled
 from dropcheck.language.lowering.builder import Context
 from dropcheck.language.lowering.lower import lower
 from dropcheck.language.lowering.model import define_model
-from dropcheck.language.parser import parse_expression, parse_model
-from dropcheck.language.syntax import ROUNDED, Compare
+from dropcheck.language.parser import parse_model
 from dropcheck.report.screen import Terminal, render, styled
 from dropcheck.report.table import pairs
 from dropcheck.vocabulary.constants import CONSTANTS, Constant
@@ -128,7 +123,7 @@ def words_text(terminal: Terminal) -> str:
             for one in group
         ]
         items += [styled(title, "bold"), Padding(styled("  ".join(names)), (0, 0, 1, 2))]
-    last = "dropcheck show WORD says what a word means, with an example."
+    last = "dropcheck show WORD says what a word means."
     return render([*items, styled(last)], terminal)
 
 
@@ -190,7 +185,7 @@ def meant(name: str, others: Iterable[str] = ()) -> str | None:
 
 
 def said_of(word: Word) -> dict[str, str]:
-    """What is said of a word, by label; an example is worked out by the language.
+    """What is said of a word, by label.
 
     >>> for label, text in said_of(words_called("exponential")[0]).items():
     ...     print(f"{label}: {text}")
@@ -207,12 +202,8 @@ def said_of(word: Word) -> dict[str, str]:
     said = {"is": word.summary}
     if isinstance(meaning, Law):
         said |= _of_law(meaning)
-    elif isinstance(meaning, Operator):
-        said |= _stated(meaning)
     elif isinstance(meaning, Form):
         said |= meaning.example
-    elif isinstance(meaning, Function):
-        said["example"] = _worked(meaning)
     said["note"] = getattr(meaning, "note", "")
     said["elsewhere"] = ", ".join(getattr(meaning, "aliases", ()))
     return {label: text for label, text in said.items() if text}
@@ -221,11 +212,6 @@ def said_of(word: Word) -> dict[str, str]:
 # What an argument of an example may be: the first that the language takes.
 _NUMBERS = (0.0, 2.0, 3.0, 10.0, 0.5, 1.0)
 _OF_AXES = (_NUMBERS, ((1.0, 2.0, 3.0), (0.5, 0.3, 0.2), (1.0, 2.0)), (((2.0, 0.5), (0.5, 1.0)),))
-_OF_NUMBERS = ("0.5", "2", "3")
-_OF_ARRAYS = ("[3, 1, 2]", "[[2, 0.5], [0.5, 1]]", "[1, 0, 2]", "2", "0.5", "3")
-_OPTIONS = ("2", "3", "[3, 1]", "1")
-_LAW = "exponential(2)"
-_OPERANDS = {"event": "x > 2", "p": "0.5", "u": "x", "v": "3 * x"}  # where x has this law
 
 
 def _of_law(law: Law) -> dict[str, str]:
@@ -280,60 +266,6 @@ def _is_drawn(line: str) -> bool:
 
 def _draw(law: Law, arguments: tuple[Any, ...]) -> str:
     return f"x ~ {law.name}({', '.join(map(_shown, arguments))})"
-
-
-def _worked(function: Function) -> str:
-    """A call of a function with its value, which is not 0 if it need not be."""
-    scalar = function.name in FUNCTIONS_OF_NUMBERS or function.name in OF_LAWS
-    needed = [one for one in function.parameters if one.required or one.variadic]
-    usual = _OF_NUMBERS if scalar or function.by_element else _OF_ARRAYS
-    taken = [(_LAW,) if one.name == "law" else _OPTIONS if one.option else usual for one in needed]
-    zero = ""
-    for texts in sorted(itertools.product(*taken), key=lambda one: len(one) - len({*one})):
-        call = function.usage
-        for parameter, text in zip(needed, texts, strict=True):
-            name = "…" if parameter.variadic else re.escape(parameter.name)
-            call = re.sub(rf"(?<!\w){name}(?!\w)", text, call, count=1)
-        known = _fixed(call)
-        if known is not None and not np.isnan(known).any():
-            example = _equation(call, known)
-            if np.any(known):
-                return example
-            zero = zero or example
-    return zero
-
-
-def _equation(side: str, value: Any) -> str:
-    """The statement that a side has a value, in its first six digits."""
-    shown = _shown(value)
-    sign = "==" if np.ndim(value) or float(shown) == value else ROUNDED
-    read = parse_expression(SourceText.plain(f"{side} == {shown}"))
-    alone = isinstance(read, Compare) and len(read.operands) == 2
-    return f"{side if alone else f'({side})'} {sign} {shown}"
-
-
-def _fixed(expression: str) -> Any:
-    """The fixed value of an expression; None where the language does not take it."""
-    with suppress(DropcheckError):
-        return Context(lower).lower(parse_expression(SourceText.plain(expression))).known
-    return None
-
-
-def _stated(operator: Operator) -> dict[str, str]:
-    """A model, and the claim that says what value an operator has for it."""
-    from dropcheck.judging.case import prepare_some
-    from dropcheck.judging.judge import judged_exactly
-
-    call = f"{operator.name}({', '.join(_OPERANDS[one] for one in operator.operands)})"
-    model = f"x ~ {_LAW}"
-    one = {"title": call, "model": model, "claim": f"{call} == 0"}
-    registry = read_text(json.dumps({"dropcheck": 1, "claims": {"one": one}}))
-    [case] = prepare_some(registry.claims["one"], CaseGraphs(), 1)
-    found = judged_exactly(case)
-    if found is None or found.exact is None:  # a quantile: draws tell two digits of it
-        known = float(_fixed(f"quantile_of({_LAW}, {_OPERANDS['p']})"))
-        return {"model": model, "claim": f"{call} {ROUNDED} {known:.2g}"}
-    return {"model": model, "claim": _equation(call, found.exact.value)}
 
 
 def _shown(value: Any) -> str:

@@ -231,7 +231,7 @@ def place(location: Location | None) -> str:
     >>> place(Location("claims.yaml", 12, 9))
     'claims.yaml:12:9'
     >>> from dropcheck.errors import NotebookCell
-    >>> place(Location("paper.ipynb", 2, 7, cell=NotebookCell(3, (8, 9), 6)))
+    >>> place(Location("paper.ipynb", 2, 7, cell=NotebookCell(3, 6)))
     'paper.ipynb:cell 3:line 2:column 7'
     """
     if location is None:

@@ -122,8 +122,8 @@ def block(
     Labels without a text are left out. The command is never broken, so that it can be copied.
     """
     shown = {label: text for label, text in said.items() if text}
-    last = f"  {'repeat':<{max(map(len, shown))}}  {repeat}"
-    return [styled(heading, style), pairs(shown), last]
+    last = [f"  {'repeat':<{max(map(len, shown))}}  {repeat}"] if repeat else []
+    return [styled(heading, style), pairs(shown), *last]
 
 
 # ---- a run ---------------------------------------------------------------------------------------
@@ -275,7 +275,7 @@ def case_block(case: CaseResult) -> str:
 def _block(case: CaseResult) -> list[RenderableType]:
     said = facts(case)
     heading = "  ".join(filter(None, map(said.get, ("result", "claim", "parameters"))))
-    return block(heading, words.STYLES[case.result], dict(told(said)), said["repeat"])
+    return block(heading, words.STYLES[case.result], dict(told(said)), said.get("repeat", ""))
 
 
 def remarks(run: RunResult) -> list[tuple[str, str]]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dropcheck.claims.values import format_parameters, short_parameters
-from dropcheck.mutation import SURVIVING, TRUE, ClaimResult, Fate, Mutant, MutationRun
+from dropcheck.mutation import ClaimResult, Fate, Mutant, MutationRun
 from dropcheck.planning import CasePlan, Plan
 from dropcheck.report import numbers
-from dropcheck.report.formats import as_json, fields_of
 from dropcheck.report.screen import Terminal, one_line, packed, place, render, styled
 from dropcheck.report.table import Columns, Row, block, table
 from dropcheck.results import Verdict
@@ -79,48 +78,20 @@ def counts(plan: Plan) -> dict[str, int]:
     return {"within": within, "doubtful": doubtful, "beyond": beyond, "unknown": unknown}
 
 
-def plan_json(plan: Plan) -> str:
-    """The plan as data; what is unknown is null."""
-    names = "draws seconds budget within discrepancy relative scale resolution guarantee"
-    return as_json(
-        registry=plan.registry,
-        **fields_of(plan.settings, "seed alpha"),
-        threads=plan.threads,
-        seconds=round(plan.seconds, 3),
-        interrupted=plan.interrupted,
-        summary={"cases": len(plan.cases)}
-        | counts(plan)
-        | {"draws": plan.draws, "seconds": plan.run_seconds},
-        cases=[
-            {
-                "claim": one.case.claim.id,
-                "parameters": one.case.parameters,
-                "statement": one.case.claim.statement.text.strip(),
-                **fields_of(one, names),
-                "reason": None if one.explanation is None else str(one.explanation),
-                **fields_of(one.case.claim, "written location"),
-            }
-            for one in plan.cases
-        ],
-        warnings=plan.warnings,
-    )
-
-
 # ---- planted errors ------------------------------------------------------------------------------
 
-NEITHER = (Fate.BORDER, Fate.MEANINGLESS)
-FATES = {"refuted": (Fate.REFUTED,), "true": TRUE, "neither": NEITHER, "survivors": SURVIVING}
 MUTATED = Columns(
-    names=("claim", "at", "mutants", *FATES, "result"),
-    right=("mutants", *FATES),
+    names=("claim", "at", "mutants", *Fate, "result"),
+    right=("mutants", *Fate),
     prose=("at",),
-    dropped=("at", "mutants", "neither", "true", "refuted", "survivors"),
-    headings={"at": "tried first at", "true": "true as well"},
+    dropped=("at", "mutants", Fate.NEITHER, Fate.VERIFIED, Fate.REFUTED),
+    headings={"at": "tried first at"},
 )
 UNCOUNTED = {  # the mutants that count neither for a claim nor against it
-    "true": "true as well: verified, as the claim is, or the same by arithmetic; it does not count",
-    "neither": "neither: it has no number to judge, or the sides of a strict inequality are equal; "
-    "it does not count",
+    Fate.VERIFIED: "verified too: true as well, or too near the claim to be told from it; it does "
+    "not count",
+    Fate.NEITHER: "neither: it has no number to judge, or the sides of a strict inequality are "
+    "equal; it does not count",
 }
 
 
@@ -129,30 +100,28 @@ def mutation_report(
 ) -> str:
     """The whole report; `verbose` names every mutant that was not refuted.
 
-    `quiet` leaves out everything but the mutants that survived, warnings, and the summary.
+    `quiet` leaves out all but mutants that survived or are undecided, warnings, and the summary.
     """
     items: list[RenderableType] = []
     judged = [claim for claim in run.claims if claim.mutants or claim.verdict is not None]
-    known = {name: run.count(*fates) for name, fates in FATES.items()}
     if judged and not quiet:
-        there = [name for name in FATES if known[name] or name not in UNCOUNTED]
+        there = [one for one in Fate if run.count(one) or one in (Fate.REFUTED, Fate.SURVIVED)]
         items += table([_mutated(claim, there) for claim in judged], MUTATED, terminal)
-        items += [*(styled(UNCOUNTED[name]) for name in there if name in UNCOUNTED), ""]
+        items += [*(styled(UNCOUNTED[fate]) for fate in there if fate in UNCOUNTED), ""]
     for mutant in run.mutants:
-        if mutant.fate in SURVIVING:
+        if mutant.fate in (Fate.SURVIVED, Fate.UNDECIDED):
             items += [*_survivor(mutant, run), ""]
-    for fate in (Fate.SAME, Fate.TRUE, *NEITHER) if verbose else ():
+    for fate in UNCOUNTED if verbose else ():
         if mutants := [one for one in run.mutants if one.fate is fate]:
             items += [styled(f"{fate}:", "bold"), *map(_line, mutants), ""]
-    items += _warnings(run, verbose)
+    items += _warnings(run)
     false = sum(claim.verdict is Verdict.REFUTED for claim in judged)
+    fates = ", ".join(f"{run.count(fate)} {fate}" for fate in Fate)
     summary = [
         *["interrupted"] * run.interrupted,
         f"{numbers.plural(len(judged), 'claim')}, {numbers.plural(len(run.mutants), 'mutant')}: "
-        f"{known['refuted']} refuted, {known['true']} true as well, "
-        f"{known['neither']} neither, {numbers.plural(known['survivors'], 'survivor')}",
+        f"{fates}",
         *[f"{numbers.plural(false, 'refuted claim')}"] * bool(false),
-        f"score {score_text(run)}",
         numbers.draws(sum(claim.draws for claim in run.claims)),
         numbers.duration(run.seconds),
         *_settings(run),
@@ -160,16 +129,14 @@ def mutation_report(
     return render([*items, *packed(summary, terminal)], terminal)
 
 
-def _mutated(claim: ClaimResult, there: Sequence[str]) -> Row:
+def _mutated(claim: ClaimResult, there: Sequence[Fate]) -> Row:
     """The row of a claim, with those counts that are `there`, as not all are 0."""
     word, style = verdict_on(claim)
-    known = {name: str(claim.count(*FATES[name])) for name in there}
     return {
         "claim": claim.claim.id,
         "at": one_line(short_parameters(claim.parameters)),
         "mutants": str(len(claim.mutants)),
-        **known,
-        "survivors": (known["survivors"], style if claim.count(*SURVIVING) else ""),
+        **{fate: str(claim.count(fate)) for fate in there},
         "result": (f"{word}: {claim.verdict} itself" if claim.skipped else word, style),
     }
 
@@ -189,13 +156,13 @@ def _survivor(mutant: Mutant, run: MutationRun) -> list[RenderableType]:
         "title": one_line(claim.title),
         "error": mutant.error,
         "mutant": one_line(mutant.changed),
-        "fate": str(mutant.fate),
         "reason": mutant.reason,
         "draws": numbers.count(mutant.draws) if mutant.draws else None,
         "where": place(claim.location),
     }
-    heading = "  ".join(filter(None, ("SURVIVED", claim.id, where)))
-    style = "bold red" if mutant.fate is Fate.BELOW else "yellow"
+    survived = mutant.fate is Fate.SURVIVED
+    heading = "  ".join(filter(None, ("SURVIVED" if survived else mutant.fate, claim.id, where)))
+    style = "bold red" if survived else "yellow"
     return block(heading, style, said, run.repeats.get(claim.id, ""))
 
 
@@ -205,21 +172,13 @@ def _line(mutant: Mutant) -> str:
     return "  " + one_line("; ".join([*parts, *filter(None, [mutant.reason])]))
 
 
-def _warnings(run: MutationRun, verbose: bool) -> list[RenderableType]:
+def _warnings(run: MutationRun) -> list[RenderableType]:
     items: list[RenderableType] = []
     for claim in run.claims:
-        text = None
+        said = [(one, "yellow") for one in claim.warnings]
+        text = claim.skipped if claim.verdict is not None else None
         if claim.toothless:
             text = "no planted error is refuted: as it is tried, it cannot fail"
-        elif claim.blind and verbose:
-            text = "no error planted in its model is refuted: does it say anything of it?"
-        elif claim.skipped is not None and claim.verdict is not None:
-            text = claim.skipped
-        elif claim.hidden:
-            errors = numbers.plural(len(claim.hidden), "planted error")
-            hidden = claim.hidden[0].changed
-            text = f"{errors} the same at every case, as its values hide them: {hidden}"
-        said = [(one, "yellow") for one in claim.warnings]
         if text is not None:
             said.append((f"{claim.claim.id}: {text}", "bold red" if claim.failed else "yellow"))
         items += [styled(f"warning: {one}", style) for one, style in said]
@@ -228,50 +187,3 @@ def _warnings(run: MutationRun, verbose: bool) -> list[RenderableType]:
         many = numbers.plural(len(skipped), "claim")
         items.append(styled(f"not tried: {many} expected to be refuted ({', '.join(skipped)})"))
     return [*items, ""] if items else []
-
-
-def score_text(run: MutationRun) -> str:
-    """The score, rounded down: 100% only where it is all."""
-    return numbers.UNKNOWN if run.score is None else f"{int(1000 * run.score) / 10:g}%"
-
-
-def mutation_json(run: MutationRun) -> str:
-    """A run of planted errors as data."""
-    return as_json(
-        registry=run.registry,
-        **fields_of(run.settings, "seed alpha"),
-        seconds=round(run.seconds, 3),
-        interrupted=run.interrupted,
-        summary={
-            "claims": len(run.claims),
-            "mutants": len(run.mutants),
-            **{fate.name.lower(): run.count(fate) for fate in Fate},
-            "score": run.score,
-            "draws": sum(claim.draws for claim in run.claims),
-        },
-        claims=[
-            {
-                "claim": one.claim.id,
-                **fields_of(one, "parameters verdict skipped"),
-                "result": verdict_on(one)[0].lower(),
-                "cannot_fail": one.toothless,
-                "blind_to_model": one.blind,
-                "hidden_by_values": [mutant.changed for mutant in one.hidden],
-                "draws": one.draws,
-                "seconds": round(one.seconds, 3),
-                "location": one.claim.location,
-                "repeat": run.repeats.get(one.claim.id),
-                "mutants": [_mutant(mutant) for mutant in one.mutants],
-            }
-            for one in run.claims
-        ],
-    )
-
-
-def _mutant(mutant: Mutant) -> dict[str, Any]:
-    return {
-        **fields_of(mutant, "error changed"),
-        "statement": mutant.claim.statement.text,
-        "model": mutant.claim.model.text if mutant.claim.model else None,
-        **fields_of(mutant, "fate parameters draws reason"),
-    }

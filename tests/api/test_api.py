@@ -66,8 +66,7 @@ def test_failure_is_told_as_below_a_table() -> None:
         "  guarantee   arithmetic\n"
         "  draws       0\n"
         "  reading     false as stated: the interval misses what is claimed\n"
-        f"  where       {place}\n"
-        "  repeat      dropcheck.verify('a + 1 == 4', a=2, seed=0)"
+        f"  where       {place}"
     )
 
 
@@ -136,7 +135,6 @@ def test_what_the_model_does_not_bound_is_decided_where_that_is_accepted() -> No
     assert caught.value.result.result is Outcome.UNDECIDED
     found = verify(claim, asymptotic=True, **unbounded)
     assert (found.verdict, found.guarantee) == (Verdict.VERIFIED, Guarantee.ASYMPTOTIC)
-    assert found.repeat.endswith(", seed=0, asymptotic=True)")
     with pytest.raises(InvalidClaimError, match="it must be True or False"):
         verify(claim, asymptotic="yes", **unbounded)  # type: ignore[arg-type]  # as asked
 
@@ -166,22 +164,12 @@ def test_refuted_claim_raises_whatever_undecided_ones_do() -> None:
         verify("E(x) == 2", undecided="pass", **FEW)
 
 
-def test_repeat_is_a_call_that_gives_the_same_numbers() -> None:
-    first = verify("E(y) == mu", model=DROPOUT, parameters={"law": "normal(1, 2)"}, p=0.3, mu=1.0,
-                   alpha=1e-4, seed=3, resolution=0.02)  # fmt: skip
-    again = eval(first.repeat, {"dropcheck": dropcheck})
-    assert (again.estimate, again.interval) == (first.estimate, first.interval)
-    assert first.estimate != verify("E(y) == mu", model=DROPOUT, law="normal(1, 2)", p=0.3,
-                                    mu=1.0).estimate  # fmt: skip
-
-
 # ---- parameters and options ----------------------------------------------------------------------
 
 
 def test_parameter_named_like_an_option_goes_into_the_mapping() -> None:
     found = verify("alpha + seed == 3", parameters={"alpha": 1, "seed": 2}, alpha=0.01)
     assert found.confidence == 0.99
-    assert "parameters={'alpha': 1, 'seed': 2}" in found.repeat
 
 
 @pytest.mark.parametrize("value", [2, 2.0, np.float32(2), np.int64(2), np.array(2.0), "2", "4/2"])
@@ -191,10 +179,9 @@ def test_number_in_any_form(value: Any) -> None:
 
 def test_a_whole_number_may_be_a_float() -> None:
     found = verify("E(x) == 0", model="x ~ normal(0, 1)", max_draws=3e6, within=0.1)
-    assert found.repeat.endswith("max_draws=3000000.0, within=0.1)")
     assert found == replace(
         verify("E(x) == 0", model="x ~ normal(0, 1)", max_draws=3_000_000, within=0.1),
-        repeat=found.repeat, location=found.location, seconds=found.seconds,
+        location=found.location, seconds=found.seconds,
     )  # fmt: skip
 
 
@@ -211,7 +198,7 @@ def test_tolerance_is_part_of_the_claim() -> None:
     with pytest.raises(ClaimFailedError):
         verify("a == 1.06", a=1, tolerance=0.05)
     assert verify("a == 0", a=1, tolerance={"absolute": 1}).verdict is Verdict.VERIFIED
-    with pytest.raises(ClaimFailedError, match=r"tolerance=\{'absolute': 0.9\}"):
+    with pytest.raises(ClaimFailedError):
         verify("a == 0", a=1, tolerance={"absolute": 0.9})
 
 

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 from fuzzed_documents import notebook
 
-from dropcheck.cli import main
 from dropcheck.documents import read_any
 from dropcheck.documents.marks import formulas_in
-from dropcheck.results.coverage import Coverage, counts, unexpected
+from dropcheck.results.coverage import Coverage, counts
 
 MODEL = "model: b ~ bernoulli(0.8)"
 MARK = f"<!-- dropcheck: == E(10 * b); {MODEL} -->"
@@ -121,7 +120,6 @@ def test_what_marks_speak_of_is_claimed(tmp_path: Path) -> None:
         "formulas": 3,
         "claimed_formulas": 1,
     }
-    assert len(found.claims) == 5
     (formula, *_) = found.unclaimed
     assert formula.before == "$\\operatorname{Var}(b) = 0.16$, not "
     assert formula.after == ", $c = d$, 8.0 or 2."
@@ -148,35 +146,6 @@ def test_hostile_text_takes_little_time(tmp_path: Path, text: str) -> None:
     list(formulas_in(text))
 
 
-def test_another_number_of_claims_is_an_error(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (folder / "paper.md").write_text(f"It is 8.0{MARK}, not 7.5.\n")
-    (folder / "claims.yaml").write_text(
-        "dropcheck: 1\nclaims: {one: {title: One, claim: 1 == 1}}\n"
-    )
-    both, counted = ["check", "paper.md", "claims.yaml"], "1 of 2 figures claimed"
-    assert main([*both, "--expect-claims", "1"]) == 0
-    assert counted in capsys.readouterr().out
-    assert main(["run", "paper.md", "-q", "--expect-claims", "2"]) == 2
-    short = capsys.readouterr().err
-    assert short.count("2 claims were expected, and the documents hold 1") == 1
-    assert main(["run", "claims.yaml", "--expect-claims", "2"]) == 2
-    assert "no document is read" in capsys.readouterr().err
-    main(["run", "paper.md", "-q", "-o", "run.html", "-o", "run.xml"])
-    assert all(counted in Path(name).read_text() for name in ("run.html", "run.xml"))
-
-
-def test_where_claims_stand_is_listed_as_far_as_it_helps(tmp_path: Path) -> None:
-    found = covered(tmp_path, "".join(f"8{MARK}\n\n" for _ in range(30)))
-    problem = unexpected([found], 31)
-    assert problem is not None
-    assert problem.hint is not None
-    assert problem.hint.startswith("paper.md: 30, on lines 1, 3, 5, ")
-    assert problem.hint.endswith(", 39 and 10 more")
-    assert unexpected([found], 30) is None
-
-
 OTHERS = {
     "a.tex": (
         "\\section{T} 8.0 % dropcheck: == E(10 * b); model: b ~ bernoulli(0.8)\nand 0.5 of "
@@ -184,22 +153,17 @@ OTHERS = {
         "\\renewcommand{\\arraystretch}{3.7} \\Figure[A 1.5]{0.95}{a/b}\n"
         "\\begin{tikzpicture}\\node[scale=1.3] at (4.5, 1.5) {$p$};\\end{tikzpicture}\n",
         ["0.5", "$a = b$"],
-        "a.tex: 1, on line 1",
     ),
     "a.ipynb": (
         notebook(["# 1.1 T\n", "0.5 and\n", f"8.0{MARK}\n"]),
         ["0.5"],
-        "a.ipynb: 1, on line 3 of cell 2",
     ),
 }
 
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_every_format_counts(tmp_path: Path, name: str) -> None:
-    text, expected, standing = OTHERS[name]
+    text, expected = OTHERS[name]
     found = covered(tmp_path, text, name)
     assert [one.text for one in found.unclaimed] == expected
     assert found.claimed_figures == 1
-    problem = unexpected([found], 2)
-    assert problem is not None
-    assert problem.hint == standing

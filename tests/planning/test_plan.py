@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import math
-from dataclasses import replace
+import re
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 from plan_cases import planned, registry_of, tried
 
 from dropcheck.cli import main
 from dropcheck.errors import DropcheckError
-from dropcheck.planning import shared_out
 from dropcheck.report.numbers import count
 from dropcheck.report.screen import Terminal
 from dropcheck.report.trials import counts, plan_report
 from dropcheck.results import Verdict
-from dropcheck.simulation import blocks
 
 pytestmark = pytest.mark.usefixtures("draws_alone")
 
@@ -66,11 +61,6 @@ def test_a_run_draws_as_planned_within_a_factor_of_two() -> None:
     both = dict(zip(MANY, zip(plans.cases, again, strict=True), strict=True))
     alike = {name for name, (one, same) in both.items() if one.draws == same.draws}
     assert {"votes", "given"} <= alike < set(MANY)
-    pilots = {name: round(one.piloted / one.seconds_a_draw) for name, (one, _) in both.items()}
-    assert pilots["covariances"] == pilots["crossed"] == 0
-    assert pilots["moments"] >= 4096  # 128 blocks of 32 draws
-    assert pilots["limit"] >= 16_384  # it shows the shape
-    assert all(pilots[name] <= 262_144 for name in MANY if name != "birthday")
 
 
 @pytest.mark.parametrize(
@@ -186,65 +176,14 @@ def test_an_error_that_only_a_draw_shows_is_told() -> None:
         planned(registry)
 
 
-def test_time_goes_to_those_that_need_it() -> None:
-    needs = [float(need) for need in np.random.default_rng(0).exponential(1.0, 40)]
-    shares = shared_out(10.0, needs)
-    level = max(shares)
-    assert sum(map(min, needs, shares)) == pytest.approx(10.0)  # all of it, and no more
-    for need, share in zip(needs, shares, strict=True):
-        assert share == pytest.approx(level if need > level else max(need, 10.0 / 40))
-
-
-@pytest.mark.parametrize(
-    ("claim", "pilots"),
-    [
-        ("x ~ normal(1, 1); E(x) == 1", 0),  # the model says all that a pilot could
-        ("x, w ~ normal(0, 1); E(log(20 + x * w)) == 2.99446", 65_536),
-    ],
-)
-def test_a_time_limit_bounds_what_the_plan_spends(
-    claim: str, pilots: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = blocks.Request.carry_out
-
-    def as_fast_as_ever(request: blocks.Request) -> Any:  # whatever else the machine does
-        return replace(made(request), seconds=1e-8 * request.count * request.program.span_draws)
-
-    monkeypatch.setattr(blocks.Request, "carry_out", as_fast_as_ever)
-    registry = registry_of(
-        **{
-            name: f"{claim}; resolution: {resolution}"
-            for name, resolution in [("easy", "0.01"), ("hard", "1.0e-6"), ("harder", "1.0e-7")]
-        }
-    )
-    limited = planned(registry, time_limit=2.0, threads=2, asymptotic=True)
-    assert 2.0 - 0.05 < limited.run_seconds <= 2.0 - 3 * pilots * 1e-8 / 2
-    easy, hard, harder = limited.cases
-    assert easy.within
-    assert not hard.within
-    assert hard.spent == pytest.approx(harder.spent, rel=0.05)
-    assert hard.spent > 5 * easy.spent  # not in equal parts
-    assert hard.spent == pytest.approx(hard.work / 2)
-    alone = planned(registry, max_draws=10**6, threads=1, asymptotic=True)
-    assert alone.run_seconds == sum(case.work for case in alone.cases)
-    longer = planned(registry, time_limit=20.0, asymptotic=True).cases[1]
-    assert (longer.discrepancy or 1) < (hard.discrepancy or 0)
-
-
-def test_the_command_takes_the_claims_parameters_and_gives_json(
+def test_the_command_takes_the_claims_parameters(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     claim = "{title: A mean, parameters: {m: [1, 2]}, model: 'x ~ normal(m, 1)', claim: E(x) == m}"
     file = tmp_path / "claims.yaml"
     file.write_text(f"dropcheck: 1\nclaims: {{mean: {claim}}}\n", encoding="utf-8")
     plan = ["plan", "mean", "--file", str(file)]
-    assert main([*plan, "--m", "3,4", "--max-draws", "5e4", "--format", "json"]) == 0
-    report = json.loads(capsys.readouterr().out)
-    assert [case["parameters"] for case in report["cases"]] == [{"m": 3}, {"m": 4}]
-    assert report["summary"]["cases"] == 2
-    for case in report["cases"]:
-        assert case["budget"] == 50_000
-        assert case["discrepancy"] == pytest.approx(case["relative"] * case["scale"])
-        assert case["within"] == (case["draws"] <= 50_000)
+    assert main([*plan, "--m", "3,4", "--max-draws", "5e4"]) == 0
+    assert re.findall("m=.", capsys.readouterr().out) == ["m=3", "m=4"]
     assert main([*plan, "--max-draws", "2000"]) == 0
     assert "2 cases: 0 within the budget, 2 beyond it" in capsys.readouterr().out

@@ -30,9 +30,6 @@ LOW = replace(
 )
 
 
-COLUMN_KEYS = ("column", "dtype", "of", "result")
-
-
 def of_code(case: CaseResult, name: str, dtype: str = "float32", **changes: Any) -> CaseResult:
     made = replace(
         case, claim=f"{case.claim}@{name}", of=case.claim, column=name, dtype=dtype,
@@ -101,13 +98,11 @@ def test_an_error_of_code_is_a_cell_and_is_said_in_every_format() -> None:
     assert "1 passed, 0 failed, 0 undecided, 1 error" in text
     assert "ERROR  heavy-tail@torch" in run_report(run_of(BROKEN), Terminal(80), verbose=1)
     assert "- error `heavy-tail@torch float32`: f raised E: no; see f" in made("markdown", BROKEN)
-    assert '<span class="spoken">could not be judged</span>' in made("html", BROKEN)
     assert "f raised E: no" in made("csv", BROKEN)
     assert "f raised E: no" in made("github", BROKEN)
     data = json.loads(made("json", MEAN, BROKEN))
     assert data["summary"]["errors"] == 1
     assert data["cases"][1]["result"] == "error"
-    assert data["conformance"]["rows"][1]["cells"] == [None, "error"]
     [suite] = ElementTree.fromstring(made("junit", MEAN, BROKEN))
     assert {name: suite.get(name) for name in ("tests", "failures", "errors")} == {
         "tests": "2", "failures": "0", "errors": "1",
@@ -141,19 +136,3 @@ def test_every_column_is_shown_at_every_width(width: int, verbose: int) -> None:
         assert mark in shown
     assert shown.count("bfloat16") >= 2
     assert ("0.99810" in text) is bool(verbose)
-
-
-def test_json_has_the_columns_of_each_case_and_the_table() -> None:
-    data = json.loads(made("json", *CASES))
-    assert data["conformance"]["columns"][:2] == [
-        {"column": "model", "dtype": None},
-        {"column": "torch", "dtype": "float32"},
-    ]
-    assert data["conformance"]["rows"][0] == {
-        "claim": "mean",
-        "parameters": [{"p": 0.1}],
-        "cells": ["holds", "holds", "fails", "holds", "fails"],
-    }
-    assert data["conformance"]["rows"][1]["cells"] == ["undecided", "undecided", None, None, None]
-    case = data["cases"][4]
-    assert [case[key] for key in COLUMN_KEYS] == ["jax", "float32", "mean", "pass"]
