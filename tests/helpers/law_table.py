@@ -1,7 +1,8 @@
-"""Laws of numbers beside their twins in scipy.stats, over a spread of arguments."""
+"""Laws of numbers beside their twins in scipy.stats, and judges of samples."""
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -145,3 +146,44 @@ def log_density(name: str, arguments: list[Array], x: Array) -> Array:
 def density(name: str, arguments: list[Array], x: Array) -> Array:
     """A law's density, by its name."""
     return LAWS[name].density(arguments, x)
+
+
+# ---- judges of samples, each with its rate of false alarms ---------------------------------------
+
+FALSE_ALARM = 1e-9
+MOST_COMPARED = 4000  # points at which distribution functions are compared
+
+
+def distance_allowed(draws: int) -> float:
+    """What the largest gap between two distribution functions may be (Massart 1990)."""
+    return math.sqrt(math.log(2.0 / FALSE_ALARM) / (2.0 * draws))
+
+
+def gap(draws: NDArray[Any], cdf: Any) -> float:
+    """The largest distance between the sample's distribution function and another."""
+    points, counts = np.unique(draws, return_counts=True)
+    upto = np.cumsum(counts) / draws.size
+    below = upto - counts / draws.size
+    some = slice(None, None, 1 + points.size // MOST_COMPARED)
+    # just below a point both are left limits; where draws tie the law may have an atom
+    left = cdf(np.nextafter(points[some], -np.inf))
+    return float(
+        max(np.abs(cdf(points[some]) - upto[some]).max(), np.abs(left - below[some]).max())
+    )
+
+
+def cdf_of(name: str, arguments: tuple[Any, ...]) -> Any:
+    """Scipy's distribution function, where it is that of the law."""
+    if name == "von_mises":  # scipy's goes on round the circle: cut it at -pi
+        mu, kappa = arguments
+        law = stats.vonmises(kappa)
+        return lambda x: law.cdf(x - mu) - law.cdf(-math.pi - mu)
+    if name == "uniform":  # scipy's width overflows
+        low, high = arguments
+        return lambda x: np.clip((x / 2 - low / 2) / (high / 2 - low / 2), 0, 1)
+    return twin(name, arguments).cdf
+
+
+def exact(successes: int, trials: int, p: float) -> bool:
+    """Whether so many successes are no wonder, by the exact binomial test."""
+    return bool(stats.binomtest(successes, trials, p).pvalue > FALSE_ALARM)

@@ -14,7 +14,7 @@ import numpy as np
 import page_tables
 import pytest
 import typer
-from law_judges import distance_allowed, gap
+from law_table import distance_allowed, gap
 from scipy import stats
 from trials import REFUTED, VERIFIED, judged
 from typer.testing import CliRunner
