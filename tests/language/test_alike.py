@@ -40,36 +40,19 @@ def kinds(model: str, names: str = "x") -> list[object]:
 
 Z, ZZ = "z ~ normal(0, 1)[3]; ", "Z ~ normal(0, 1)[3, 2]; "
 ONE = {
-    "x ~ normal(0, 1)[3]": [0, 0, 0], "x ~ normal(0, [1, 1, 1])": [0, 0, 0],
-    "x ~ normal([0, 10, 0], 1)": [0, 1, 2], "x ~ normal(0, [1, 1, 2])": [0, 1, 2],
+    "x ~ normal(0, 1)[3]": [0, 0, 0],
+    "x ~ normal(0, [1, 1, 2])": [0, 1, 2],
     "m ~ normal(0, 1)[3]; x ~ normal(m, 1)": [0, 0, 0],
-    "m ~ normal([0, 0, 1], 1); x ~ normal(m, 1)": [0, 1, 2],
-    "x ~ permutation(3)": [0, 0, 0], "x ~ dirichlet([1, 2, 1])": [0, 1, 2],
-    "x ~ multinomial(5, [0.5, 0.25, 0.25])": [0, 1, 2],
-    Z + "x = softmax(z)": [0, 0, 0], Z + "x = z - mean(z)": [0, 0, 0],
-    Z + "x = z - z[0]": [0, 1, 2], Z + "x = z * [1, 2, 2]": [0, 1, 2],
-    Z + "x = cumsum(z)": [0, 1, 2], Z + "x = sort(z)": [0, 1, 2],
-    Z + "x = sort(z)[1] * z": [0, 0, 0], Z + "x = flip(z) + z": [0, 1, 2],
-    Z + "x = flip(z)": [0, 1, 2], Z + "x = z[1:]": [0, 1], Z + "x = z[[2, 0]]": [0, 1],
-    Z + "x = z[[2, 2, 0]]": [0, 1, 2], Z + "x = z + argmax(z)": [0, 1, 2],
-    Z + "x = z * (z == max(z))": [0, 0, 0],
+    "x ~ permutation(3)": [0, 0, 0],
+    Z + "x = softmax(z)": [0, 0, 0],
+    Z + "x = z * [1, 2, 2]": [0, 1, 2],
+    Z + "x = sort(z)[1] * z": [0, 0, 0],
+    Z + "x = flip(z) + z": [0, 1, 2],
     Z + "x = outer(z, z)": [[0, 1, 1], [1, 0, 1], [1, 1, 0]],
-    Z + "y ~ normal(0, 1)[2]; x = outer(z, y)": [[0, 0], [0, 0], [0, 0]],
-    "u, v ~ normal(0, 1); x = [u, v]": [0, 1],
-    "u, v ~ normal(0, 1)[2]; x = stack(u, v)": [[0, 1], [0, 1]],
-    "u, v ~ normal(0, 1)[2]; x = concat(u, v)": [0, 1, 2, 3],
-    ZZ + "x = sum(Z, axis=-1)": [0, 0, 0], ZZ + "x = Z / sum(Z)": [[0, 0], [0, 0], [0, 0]],
     ZZ + "x = cumsum(Z)": [[0, 1], [0, 1], [0, 1]],
     ZZ + "x = Z @ Z.T": [[0, 1, 1], [1, 0, 1], [1, 1, 0]],
-    ZZ + "x = reshape(Z, [3, 2, 1])": [[[0], [0]], [[0], [0]], [[0], [0]]],
-    ZZ + "x = qr_q(Z)": [[0, 1], [0, 1], [0, 1]],
-    ZZ + "x = tril(ones([3, 3])) @ Z": [[0, 0], [1, 1], [2, 2]],
     "k ~ categorical([0.5, 0.5])[3]; x = [1, 2][k]": [0, 0, 0],
-    "k ~ categorical([0.5, 0.5]); x = one_hot(k, 2)": [0, 1],
-    "k ~ categorical([0.5, 0.5])[3]; x = bincount(k, 2)": [0, 1],
-    "z ~ exponential(1)[3]; x = density(normal(0, 1), z)": [0, 0, 0],
-    "z ~ exponential(1)[2, 2]; x = det(z) * z": [[0, 1], [1, 0]],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("model", ONE)
@@ -157,7 +140,7 @@ def features(values: list[np.ndarray], shape: tuple[int, ...]) -> list[np.ndarra
     return [first, first**2, first**3, first * last, first * last**2, np.abs(first - last)]
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(40))
 def test_entries_that_are_called_alike_are_alike(seed: int) -> None:
     """By their averages over draws: 7 standard errors are exceeded once in 4e11 comparisons."""
     rng = np.random.default_rng(seed)

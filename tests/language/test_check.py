@@ -1,0 +1,387 @@
+"""What a check finds without a draw: every error of every case, and notes that stop nothing.
+
+The words of errors are in `contract/refused.yaml`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+
+import pytest
+from lowered import lowered, refusal
+from slots_made import DROPOUT
+
+from dropcheck.claims.reader import read_text
+from dropcheck.claims.registry import Registry
+from dropcheck.errors import DropcheckError, Problem
+from dropcheck.language.check import check_registry, choose
+from dropcheck.language.compile import CaseGraphs
+from dropcheck.language.events import has_no_chance, is_event
+from dropcheck.language.hints import _LAWS_ELSEWHERE, _OF_R, _WORDS_ELSEWHERE, function_hint
+from dropcheck.running import verify_cases
+from dropcheck.settings import Settings
+from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
+from dropcheck.vocabulary.laws import LAWS
+from dropcheck.vocabulary.operators import OPERATORS
+
+
+def registry(claim: str, model: str = "", **more: object) -> Registry:
+    """A file of one claim; `;` stands between lines of its model."""
+    text = "dropcheck: 1\nclaims:\n  c:\n    title: T\n"
+    if model:
+        text += "    model: |\n" + "".join(f"      {line.strip()}\n" for line in model.split(";"))
+    text += f"    claim: {json.dumps(claim)}\n"
+    text += "".join(f"    {key}: {json.dumps(value)}\n" for key, value in more.items())
+    return read_text(text, "claims.yaml")
+
+
+def problems(claim: str, model: str = "", **more: object) -> tuple[Problem, ...]:
+    return check_registry(registry(claim, model, **more)).problems
+
+
+def place(problem: Problem) -> tuple[int | None, int | None]:
+    assert problem.location is not None
+    return problem.location.line, problem.location.column
+
+
+NORMAL = "x ~ normal(0, 1)"
+
+
+@pytest.mark.parametrize(
+    ("claim", "model"),
+    [
+        ("E(x) == 0", NORMAL),
+        ("0 == E(x)", NORMAL),
+        ("E(mean(y)) == 0", "y ~ normal(0, 1)[3]"),
+        ("var(g) / 2 == Var(x) * var(g) / 2", "x ~ normal(0, 1); g = arange(4)"),
+        ("1 <= Var(x) <= 1", NORMAL),
+        ("E(1 / x if x > 0 else 0) > 0", "x ~ uniform(1, 2)"),
+        ("1 == 1", ""),
+        ("where(0, 1 / 0, 1) == 1", ""),
+    ],
+)
+def test_finds_nothing_wrong(claim: str, model: str) -> None:
+    assert problems(claim, model) == ()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "x ~ normal(0, 1); y = minimum(x, inf)",  # infinity that the user writes
+        "x ~ normal(0, 1); b = exp(inf) + 1; y = minimum(x, b)",
+        "x ~ normal(0, 1); y = minimum(x, exp(1000)) + (x < exp(1000))",
+        "x ~ normal(0, 1); y = x / (1 + exp(1000))",  # a number after all
+        "x ~ normal(0, 1); y = x * isfinite(exp(1000))",
+        "x ~ normal(0, 1); y = where(x > 0, x, exp(1000))",  # a branch that is not taken
+        "x ~ normal(0, 1)[2]; y = max(x + log([0, 1]))",  # a mask, of which some counts
+        "x ~ normal(0, 1)[2]; y = x[0] * exp([0, 1000])[0]",
+        "x ~ normal(0, 1); y = minimum(x, first([0, 0]))",  # infinite on purpose
+    ],
+)
+def test_infinities_that_are_meant_or_do_no_harm_are_no_errors(model: str) -> None:
+    assert problems("E(y) == 1", model) == ()
+
+
+@pytest.mark.parametrize(
+    ("model", "more"),
+    [
+        # a defined name wins over a law of that name, and so does a law in a parameter
+        ("beta ~ normal(0, 1)[3]; y = beta[2]", {}),
+        ("f = [2, 3]; x ~ normal(0, 1)[f[0]]; y = x[1]", {}),
+        ("beta = 2; x ~ beta(beta, beta)[beta]; y = x[1]", {}),
+        ("y ~ poisson", {"parameters": {"poisson": ["normal(0, 1)", "uniform(0, 1)"]}}),
+        # conditions that hold
+        ("y ~ normal(p, 1)", {"parameters": {"p": 1}, "requires": ["p > 0", "all([p, 2] > 0)"]}),
+    ],
+)
+def test_names_and_conditions_that_are_sound(model: str, more: dict[str, object]) -> None:
+    assert problems("E(y) == 1", model, **more) == ()
+
+
+def notes(claim: str, model: str, **more: object) -> list[str]:
+    found = check_registry(registry(claim, model, **more))
+    assert found.problems == ()
+    return [note.message for note in found.notes]
+
+
+def test_what_is_not_used_is_noted() -> None:
+    model = "x ~ normal(0, 1); y ~ normal(0, 1)"
+    assert notes("E(x) == 0", model, parameters={"p": 1}) == [
+        "the parameter 'p' of c is not used",
+        "the model's 'y' is not used",
+    ]
+    parameters = {"s": 2, "law": ["normal(0, s)", "uniform(0, 1)"]}  # names in a law are used
+    assert notes("E(x) == 0", "x ~ law", parameters=parameters) == []
+
+
+@pytest.mark.parametrize(
+    ("law", "noted"),
+    [
+        ("normal(0, s**2)", True), ("lognormal(0, s * s)", True), ("normal(0, s)", False),
+        ("truncated_normal(0, s**2, -1, 1)", True), ("normal(0, s**3)", False),
+        ("normal(s**2, 1)", False), ("normal(0, sqrt(s**2))", False),
+        ("exponential(s**2)", False),
+    ],
+)  # fmt: skip
+def test_a_square_for_a_standard_deviation_is_noted(law: str, noted: bool) -> None:
+    said = f"the second argument of {law.partition('(')[0]} is the standard deviation, and this "
+    expected = [f"{said}is a square, as of a variance"] * noted
+    assert notes("E(x) == 0", f"s = 3; x ~ {law}") == expected
+
+
+def test_a_reduction_of_several_axes_is_noted_once() -> None:
+    model = "X ~ normal(1, 1)[3, 4]"
+    (note,) = notes("E(sum(X) + max(X)) < 100", model)
+    assert note == "'sum' of shape [3, 4] without 'axis' is over all elements"
+    assert notes("E(sum(X, axis=[0, 1])) == 12", model) == []
+    assert notes("E(sum(x)) == 3", "x ~ normal(1, 1)[3]") == []
+
+
+# ---- what a run looks at -------------------------------------------------------------------------
+
+_SEVERAL = """\
+dropcheck: 1
+claims:
+  right:
+    title: T
+    parameters: {p: 0.5}
+    model: x ~ bernoulli(p)
+    claims: {mean: E(x) == p, sd: Vra(x) == p, top: P(x) ==}
+  wrong: {title: T, model: "x ~ nrmal(0, 1)\\ny = x", claim: E(x) == 0}
+"""
+
+
+def test_a_run_of_one_claim_takes_no_other_for_its_own() -> None:
+    several = read_text(_SEVERAL, "claims.yaml")
+    chosen = choose(several, CaseGraphs(), ["right.mean"])
+    assert [case.claim.id for case in chosen.cases] == ["right.mean"]
+    notes = [(place(one), one.message) for one in chosen.notes]
+    assert notes == [
+        ((7, 35), "'right.sd' has an error, and does not run"),
+        ((7, 53), "'right.top' has an error, and does not run"),
+    ]
+    assert all("dropcheck check" in str(one.hint) for one in chosen.notes)
+
+
+@pytest.mark.parametrize("patterns", [["wrong"], ["all"], [], ["right.*", "wrong"]])
+def test_a_run_that_selects_a_wrong_claim_is_refused(patterns: list[str]) -> None:
+    several = read_text(_SEVERAL, "claims.yaml")
+    with pytest.raises(DropcheckError, match="'nrmal' is not a law"):
+        choose(several, CaseGraphs(), patterns)
+
+
+def test_a_check_tells_what_a_run_leaves_out() -> None:
+    found = [place(one) for one in check_registry(read_text(_SEVERAL, "claims.yaml")).problems]
+    assert found == [(7, 35), (7, 60), (8, 33)]
+
+
+def test_a_value_that_makes_an_error_names_its_option_and_the_files_own_do_not() -> None:
+    text = _SEVERAL.replace("Vra(x) == p", "Var(x) == p").replace("P(x) ==}", "E(1 / (p - 1)) < 1}")
+    with pytest.raises(DropcheckError, match="with --p 2"):
+        choose(read_text(text), CaseGraphs(), ["right.mean"], overrides={"p": "2"})
+    with pytest.raises(DropcheckError, match=r"'nrmal' is not a law$"):
+        choose(read_text(text), CaseGraphs(), overrides={"p": "0.2"})
+
+
+# ---- events --------------------------------------------------------------------------------------
+
+MODEL = """
+b, c ~ bernoulli(0.3)
+d ~ discrete_uniform(1, 6)
+z, w ~ normal(0, 1)
+v ~ bernoulli(0.5)[3]
+x ~ normal(0, 1)[3]
+s ~ choice([0, 1, 1])
+r ~ rademacher()
+"""
+EVENTS = [
+    "b", "b * c", "1 - b", "b and c", "d == 1", "not b", "(z > 0) * b", "where(z > 0, b, c)",
+    "b if z > 0 else 0", "v", "v[0]", "max(v)", "prod(v)", "maximum(b, c)", "abs(b - c)", "s",
+    "(b + c) % 2", "b**2", "v[0] * v[1]", "any(v)", "all(x > 0)", "z in {0}",
+    "concat(v, b)", "1",
+]  # fmt: skip
+NUMBERS = [
+    "z", "d", "b + c", "2 * b", "b - c", "r", "d % 3", "sum(v)", "mean(v)", "z * b", "0.5", "x",
+    "where(z > 0, b, 2)", "b / 2", "exp(b)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", EVENTS)
+def test_what_is_0_or_1_in_every_draw_is_an_event(text: str) -> None:
+    assert is_event(lowered(MODEL, text))
+
+
+@pytest.mark.parametrize("text", NUMBERS)
+def test_a_number_is_no_event(text: str) -> None:
+    assert not is_event(lowered(MODEL, text))
+
+
+NO_CHANCE = [
+    "z == 0", "z + w == 1", "z == w", "2 * z + d == 1", "exp(z) == 1", "x[0] == 0", "b and z == 0",
+    "sum(x) == 0", "2 * z == 0", "abs(z) == 1",
+]  # fmt: skip
+SOME_CHANCE = [
+    "z > 0", "d == 1", "z - z == 0", "z * b == 0", "relu(z) == 0", "floor(z) == 0", "b or z == 0",
+    "z / z == 1", "z * d - d * z == 0", "0 * z == 0",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NO_CHANCE)
+def test_a_continuous_quantity_takes_no_value(text: str) -> None:
+    assert has_no_chance(lowered(MODEL, text))
+
+
+@pytest.mark.parametrize("text", SOME_CHANCE)
+def test_what_may_happen_has_a_chance(text: str) -> None:
+    assert not has_no_chance(lowered(MODEL, text))
+
+
+# ---- what is too large, and what is large --------------------------------------------------------
+
+TOO_LARGE = {
+    # one quantity
+    ("", "ones(30000, 30000) @ ones(30000, 30000)"): "takes 6.71 GiB",
+    ("x ~ normal(0, 1)[30000]", "outer(x, x)"): "takes 6.71 GiB",
+    ("i ~ discrete_uniform(0, 9)", "one_hot(i, 1e9)"): "takes 7.45 GiB",
+    ("", "arange(1e9)"): "takes 7.45 GiB",
+    ("", "linspace(0, 1, 1e9)"): "takes 7.45 GiB",
+    ("", "bincount([1, 2], 1e10)"): "takes 74.5 GiB",
+    ("", "full([1e5, 1e5], 1)"): "takes 74.5 GiB",
+    ("x ~ normal(0, 1)[2e4, 1]", "x + x.T"): "takes 2.98 GiB",
+    ("x ~ normal(0, 1)[5e7]", "stack(x, x)"): "takes 763 MiB",
+    # time
+    ("x ~ normal(0, 1)[3000, 3000]", "x @ x"): "about 2.8 seconds",
+    ("x ~ normal(0, 1)[8000, 8000]", "eigvalsh(x)"): "to work out by here",
+    ("", "eigvalsh(eye(4000))"): "what is fixed in this claim takes about",
+    ("", "eye(5000) @ eye(5000)"): "to work out by here",
+    ("x ~ multivariate_normal(zeros(5000), eye(5000))", "x"): "to work out by here",
+    ("x ~ poisson(3)[6e7]", "x"): "to work out by here",
+}
+
+
+@pytest.mark.parametrize("case", TOO_LARGE, ids=" / ".join)
+def test_what_is_too_large_is_refused_before_it_is_made(case: tuple[str, str]) -> None:
+    started = time.process_time()
+    message, hint, _ = refusal(*case)
+    assert TOO_LARGE[case] in message
+    assert "allowed" in message
+    assert "smaller" in hint
+    assert time.process_time() - started < 2.5  # the largest that is made takes half a second
+
+
+@pytest.mark.parametrize(
+    ("first", "what"),
+    [("a = ones(6e5)", "what is fixed in this claim"), ("a ~ normal(0, 1)[6e5]", "one draw of")],
+)
+def test_the_sum_of_all_is_bounded(first: str, what: str) -> None:
+    # a million numbers of each kind are allowed in 16 MiB
+    message, _, _ = refusal(f"{first}; b = a + 1; c = b + 1", "0", 2**24)
+    assert what in message
+    assert "in all by here, and 8 MiB is allowed" in message
+    lowered(f"{first}; b = 1; c = b + 1", "a", memory=2**24)
+
+
+@pytest.mark.parametrize(
+    ("model", "expression", "shape"),
+    [
+        ("x ~ normal(0, 1)[6e7]", "x", (60_000_000,)),
+        ("x ~ normal(0, 1)[2000, 2000]", "x @ x", (2000, 2000)),
+        ("x ~ normal(0, 1)[1e7]", "cumsum(x)", (10_000_000,)),
+        ("x ~ normal(0, 1)[1e7]", "sort(x)", (10_000_000,)),
+        ("x ~ normal(0, 1)[1000, 1000]", "eigvalsh(x)", (1000,)),
+        ("i ~ discrete_uniform(0, 9)", "one_hot(i, 1e7)", (10_000_000,)),
+    ],
+)
+def test_what_is_large_is_not_refused(model: str, expression: str, shape: tuple[int, ...]) -> None:
+    assert lowered(model, expression).shape == shape
+
+
+def test_a_deep_and_a_wide_model_are_worked_out_at_once() -> None:
+    deep = "x0 ~ normal(0, 1);" + ";".join(f"x{i} = x{i - 1} + x{i - 1}" for i in range(1, 2000))
+    wide = ";".join(f"x{i} ~ normal(0, 1)" for i in range(2000))
+    chain = "; ".join(f"c{t + 1} = c{t} and x > {t}" for t in range(1500))
+    started = time.process_time()
+    assert lowered(deep, "x1999 * 2").sources == {"x0"}
+    assert lowered(wide, "x1999").sources == {"x1999"}
+    assert is_event(lowered(f"x ~ normal(0, 1); c0 = 1; {chain}", "c1500"))
+    assert time.process_time() - started < 5
+
+
+# ---- words of others -----------------------------------------------------------------------------
+
+# words of numpy, scipy and books on statistics for which nothing stands here
+STRANGERS = """
+    acf anova argpartition_by bessel blackman block_diag cdist chirp circulant copysign dct
+    delaunay digitize eigsh erfi exprel fresnel gmean hadamard hankel hilbert huber jackknife
+    kelvin kolmogorov kronsum kstest lfilter linkage logspace modf nextafter nnls packbits pdist
+    poly qmc rot90 sawtooth sem spence spline struve toeplitz tri vander wilcoxon zipfian
+"""
+SLIPS = {
+    "sigmod": "sigmoid", "logsumexpp": "logsumexp", "softmx": "softmax", "maen": "mean",
+    "Sum": "sum", "arctna": "arctan", "eigvalsch": "eigvalsh", "trnaspose": "transpose",
+}  # fmt: skip
+
+
+def test_a_slip_is_told_from_a_word_of_other_libraries() -> None:
+    hints = {word: function_hint(word) for word in STRANGERS.split()}
+    assert {word: hint for word, hint in hints.items() if "did you mean" in hint} == {}
+    assert {word: function_hint(word) for word in SLIPS} == {
+        word: f"did you mean {meant!r}?" for word, meant in SLIPS.items()
+    }
+
+
+def test_words_of_others_are_none_of_ours_and_hints_name_what_is_there() -> None:
+    ours = {*FUNCTIONS, *OPERATORS, *OF_LAWS}
+    over_the_law = {"median", "quantile"}  # asked of operators, where a draw is one number
+    assert set(_WORDS_ELSEWHERE) & ours <= over_the_law
+    assert not set(_WORDS_ELSEWHERE) & {name for one in FUNCTIONS.values() for name in one.aliases}
+    words = ours | set(LAWS) | {"e", "pi", "range", "verify", "g"}
+    hints = [*_WORDS_ELSEWHERE.values(), *_LAWS_ELSEWHERE.values()]
+    assert {w for hint in hints for w in re.findall(r"([A-Za-z_]\w*)\(", hint)} <= words
+    others = [name for law in LAWS.values() for name in law.aliases]
+    assert len(others) == len({*others})
+    assert not set(others) & (set(LAWS) | set(_LAWS_ELSEWHERE))
+    assert set(_OF_R.values()) <= set(LAWS)
+
+
+# ---- slots ---------------------------------------------------------------------------------------
+
+SLOTS = f"""
+dropcheck: 1
+slots:
+{DROPOUT}    gradient: m / (1 - p)
+    evaluation: x
+  die: {{takes: [n], law: "discrete_uniform(1, n)"}}
+claims:
+  c:
+    title: T
+    parameters: {{p: 0.5}}
+    model: |
+      x ~ uniform(1, 2)[3]
+      y = dropout(x, p)
+    claims:
+      # E y² = E x² / (1 - p) and E y = E x, by hand, p = 1/2
+      variance: Var(y) == 2 * (2.25 + 1 / 12) - 2.25
+      gradient: P(grad(dropout)(x, p) == y / x) == 1
+      evaluation: P(dropout.eval(x, p) == x) == 1
+  apart:
+    title: T
+    model: |
+      y = dropout(1, 0.5)
+      z = dropout(1, 0.5)
+    claim: Cov(y, z) == 0
+  sampler: {{title: T, model: "y ~ die(6)[4]", claim: "y ~ discrete_uniform(1, 6)"}}
+"""
+
+
+def test_a_slot_stands_for_its_lines() -> None:
+    """Two calls draw apart, and a gradient belongs to its call."""
+    slots = read_text(SLOTS)
+    assert check_registry(slots).problems == ()
+    found = {one.claim: one for one in verify_cases(slots.expand(), Settings(), slots)}
+    assert {str(one.verdict) for one in found.values()} == {"verified"}
+    exact = found["c.variance"].exact
+    assert exact is not None
+    assert exact.value == pytest.approx(2 * (2.25 + 1 / 12) - 2.25, rel=1e-12)
