@@ -1,7 +1,9 @@
-"""Which code a run has: what the command line says, and what it cannot say."""
+"""Which code a run has: what the command line says, and that a claims file names none."""
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,6 +17,8 @@ from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Column
 from dropcheck.code.slots import FRAMEWORKS, implementations_of, needed
 from dropcheck.errors import DropcheckError
+from dropcheck.language.check import check_registry
+from dropcheck.language.compile import CaseGraphs
 
 CODE = """\
 import numpy as np
@@ -73,23 +77,6 @@ def test_code_is_bound_by_the_command_line(target: str, wanted: set[float], fold
     assert set(np.unique(found["train"])) == wanted
 
 
-def test_texts_of_one_name_are_one_implementation(folder: Path) -> None:
-    texts = ["mylib:a=m:f", "torch", "mylib:b=m.n:g.h", "torch-own:a=m:f"]
-    one, two, own = implementations_of(texts, folder)
-    assert (one.name, one.given) == ("mylib", {"a": "m:f", "b": "m.n:g.h"})
-    assert (two.name, two.framework) == ("torch", "torch")
-    assert (own.name, own.framework) == ("torch-own", "torch")
-
-
-def test_nothing_is_imported_before_code_is_bound(folder: Path) -> None:
-    before = set(sys.modules)
-    (folder / "ourlayers.py").write_text("raise RuntimeError('imported')", encoding="utf-8")
-    (one,) = implementations_of(["torch:dropout=ourlayers:dropout"], folder)
-    assert not {name for name in set(sys.modules) - before if not name.startswith("dropcheck")}
-    with pytest.raises(DropcheckError):
-        one.bind({"dropout": slot()})
-
-
 EXAMPLES = "write --with torch, or --with torch:dropout=torch.nn.functional:dropout"
 NAMES = "binds 'dropout' to what is not written 'module:function'"
 
@@ -125,11 +112,6 @@ def test_a_text_that_cannot_be_read_is_refused(
     text = problem_of(given, folder=folder)
     assert said in text
     assert text.endswith(f"| {hint}")
-
-
-def test_a_slot_bound_twice_is_refused(folder: Path) -> None:
-    text = problem_of("mylib:a=m:f", "mylib:a=m:g", folder=folder)
-    assert "--with binds 'a' of 'mylib' twice" in text
 
 
 @pytest.mark.parametrize(
@@ -180,8 +162,116 @@ def test_a_command_that_repeats_a_cell_binds_what_its_claim_calls_alone() -> Non
     assert needed(["torch", "torch-own:one=a:b"], claim) == ["torch"]
 
 
-def test_code_that_ships_is_for_the_slots_of_packs() -> None:
-    (one,) = implementations_of(["numpy"], Path())
-    slots = {name: slot(name, file="pack:samplers") for name in ("random_normal", "other")}
-    assert set(one.bind(slots)) == {"random_normal"}
-    assert one.bind({"random_normal": slot("random_normal", file="claims.yaml")}) == {}
+BASE = """\
+dropcheck: 1
+slots:
+  dropout:
+    title: Inverted dropout
+    takes: [x, p]
+    model: |
+      m ~ bernoulli(1 - p)[shape(x)]
+      y = m * x / (1 - p)
+    gives: y
+claims:
+  mean-kept:
+    title: The mean is kept
+    parameters: {p: 0.5}
+    model: |
+      x ~ uniform(1, 2)[4]
+      y = dropout(x, p)
+    claim: E(y) / E(x) == 1
+"""
+# A module that leaves a file where it is imported, under every name that a file below has.
+TRAP = "from pathlib import Path\nPath(__file__).with_suffix('.ran').touch()\ndef f(*_): return 0\n"
+SLOT = "    gives: y\n"
+TRICKS = {
+    # keys that might be thought to bind code
+    **{
+        f"a key {key} of a slot": BASE.replace(SLOT, f"{SLOT}    {key}: trap:f\n")
+        for key in (
+            *("code", "function", "module", "implementation", "with", "python", "call", "bind"),
+            *("target", "import", "adapter", "torch", "numpy", "path", "entry", "sample", "run"),
+        )
+    },
+    "implementations at the top": f"{BASE}implementations: {{torch: {{dropout: 'trap:f'}}}}\n",
+    "with at the top": f"{BASE}with: ['torch:dropout=trap:f']\n",
+    "tool at the top": f"{BASE}tool: {{dropcheck: {{implementations: {{a: {{b: 'trap:f'}}}}}}}}\n",
+    "with of a claim": f"{BASE}    with: trap:f\n",
+    # code where mathematics stands
+    "gives names code": BASE.replace("gives: y", "gives: trap:f"),
+    "gives calls code": BASE.replace("gives: y", "gives: 'trap:f(x, p)'"),
+    "gives imports": BASE.replace("gives: y", "gives: __import__('trap').f(x)"),
+    "a line names code": BASE.replace("y = dropout(x, p)", "y = trap:f(x, p)"),
+    "a line evaluates": BASE.replace("y = dropout(x, p)", "y = eval('__import__(\"trap\")')"),
+    "another mode": BASE.replace("dropout(x, p)", "dropout.trap(x, p)"),
+    "a gradient of code": BASE.replace("y = dropout(x, p)", "y = grad(trap.f)(x, p)"),
+    "a law of code": BASE.replace("uniform(1, 2)[4]", "trap:f(1, 2)[4]"),
+    "a law of a slot": BASE.replace("    gives: y\n", "    law: trap:f\n"),
+    "a claim of code": BASE.replace("E(y) / E(x) == 1", "trap:f(y) == 1"),
+    "a parameter that is code": BASE.replace("{p: 0.5}", "{p: 'trap:f'}"),
+    "a parameter of a law of code": BASE.replace("{p: 0.5}", "{p: 'trap.f()'}"),
+    "a format that is code": BASE.replace("{p: 0.5}", "{p: 0.5, dtype: 'trap:f'}"),
+    # names of slots, and of what they take
+    "a slot that is called as code": BASE.replace("  dropout:\n", "  'trap:f':\n"),
+    "taken names that are code": BASE.replace("[x, p]", "['trap:f', p]"),
+    "a slot that is no mapping": BASE.replace(SLOT, "").replace(
+        BASE[BASE.index("    title: Inv") : BASE.index(SLOT)], ""
+    ).replace("  dropout:\n", "  dropout: trap:f\n"),
+    "slots that are a text": "dropcheck: 1\nslots: trap:f\nclaims: {a: {title: A, claim: 1 > 0}}\n",
+    "an evaluation that no claim asks for": BASE.replace(SLOT, f"{SLOT}    evaluation: trap:f\n"),
+    "a gradient that no claim asks for": BASE.replace(SLOT, f"{SLOT}    gradient: trap.f(x)\n"),
+    "a slot that no claim calls": BASE.replace("y = dropout(x, p)", "y = p * x").replace(
+        SLOT, "    gives: trap:f\n"
+    ),
+    "elements that are code": BASE.replace(SLOT, f"{SLOT}    elements: trap:f\n"),
+    # tags and types of YAML
+    "a tag of Python": BASE.replace("gives: y", "gives: !!python/name:trap.f ''"),
+    "a tag of one's own": BASE.replace("gives: y", "gives: !trap:f y"),
+    "a merge of code": BASE.replace(SLOT, f"{SLOT}    <<: {{function: 'trap:f'}}\n"),
+    "another document": f"{BASE}---\nimplementations: trap:f\n",
+}  # fmt: skip
+
+
+def dropcheck(trapped: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "dropcheck", *arguments],
+        cwd=trapped,
+        env={**os.environ, "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+@pytest.mark.parametrize("text", TRICKS.values(), ids=TRICKS)
+def test_a_file_that_names_code_is_refused(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "trap.py").write_text(TRAP, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert text != BASE
+    try:
+        problems = check_registry(read_text(text), CaseGraphs(2**30)).problems
+    except DropcheckError as error:
+        problems = error.problems
+    assert problems
+    assert "trap" not in sys.modules
+    assert not (tmp_path / "trap.ran").exists()
+
+
+@pytest.fixture
+def trapped(tmp_path: Path) -> Path:
+    """A file with a slot, and code for it, which tells when it is imported."""
+    (tmp_path / "claims.yaml").write_text(BASE, encoding="utf-8")
+    (tmp_path / "trap.py").write_text(f"{TRAP}def dropout(x, p): return x\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_only_a_run_that_asks_runs_code(trapped: Path) -> None:
+    done = dropcheck(trapped, "run", "--max-draws", "1000")
+    assert done.returncode == 0, done.stderr
+    assert not (trapped / "trap.ran").exists()
+    dropcheck(trapped, "run", "--with", "ours:dropout=trap:dropout", "--max-draws", "1000")
+    assert (trapped / "trap.ran").exists()

@@ -1,19 +1,47 @@
-"""Code of one's own in place of a model: what it draws is judged, and its slips are told."""
+"""Code of one's own in place of a model: it is judged, its slips are told, and its time counts."""
 
 from __future__ import annotations
 
+import functools
 import threading
+import time
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 import pytest
-from own_samples import Drawn, Generator, P, X, dropout, tried
+from slots_made import OfFunctions
 
-from dropcheck import InvalidClaimError, verify
+from dropcheck import ClaimFailedError, InvalidClaimError, verify
+from dropcheck.claims.reader import read_text
+from dropcheck.code.columns import with_columns
 from dropcheck.code.probes import PROBE_DRAWS
-from dropcheck.results import Guarantee, Verdict
+from dropcheck.judging import judge
+from dropcheck.results import CaseResult, Verdict
+from dropcheck.running import verify_cases
+from dropcheck.settings import Settings
 from dropcheck.simulation.steps import MOST_SAMPLE_DRAWS
+
+Generator = np.random.Generator
+Drawn = Mapping[str, Any]
+
+P, X = 0.3, 2.0
+
+
+def dropout(generator: Generator, count: int) -> Drawn:
+    kept = generator.random(count) >= P
+    return {"y": np.where(kept, X / (1 - P), 0.0)}
+
+
+def tried(statement: str, sample: Callable[..., Any], **options: Any) -> CaseResult:
+    """The result, whatever it is."""
+    expect = options.pop("expect", "verified")
+    try:
+        return verify(statement, sample=sample, undecided="pass", expect=expect, **options)
+    except ClaimFailedError as error:
+        return error.result
+
 
 STATEMENT = "Var(y) == p / (1 - p) * x**2"
 DROPPED = {"p": P, "x": X}
@@ -26,8 +54,8 @@ def unscaled(generator: Generator, count: int) -> Drawn:
 
 def layer(generator: Generator, count: int) -> Drawn:
     """Scores of one layer: arrays with a shape, of float32."""
-    q, k = generator.normal(size=(2, count, 4, 16)).astype(np.float32)
-    return {"scores": q @ np.swapaxes(k, 1, 2) / 4, "q": q, "k": k}
+    q, k = generator.normal(size=(2, count, 2, 4)).astype(np.float32)
+    return {"scores": q @ np.swapaxes(k, 1, 2) / 2, "q": q, "k": k}
 
 
 def kept(generator: Generator, count: int) -> Drawn:
@@ -48,6 +76,11 @@ def fixed(generator: Generator, count: int) -> Drawn:
     return {"y": np.full(count, 2.0)}
 
 
+def with_nan(generator: Generator, count: int, share: float) -> Drawn:
+    y = generator.random(count)
+    return {"y": np.where(y < share, np.nan, y)}
+
+
 KEPT_ARRAY = np.empty(2**14)
 
 
@@ -64,7 +97,18 @@ JUDGED: list[tuple[str, Any, dict[str, Any], Verdict]] = [
     (STATEMENT, dropout, DROPPED, YES),
     (STATEMENT, unscaled, DROPPED, NO),
     ("E(beta[2]) == 3", arange, {}, YES),
-    ("Var(scores) == 1", layer, {}, YES),
+    ("P(m) == 0.7", kept, {}, YES),
+    ("E(n) == 0.7", kept, {}, YES),
+    # sides of one call are not crossed, and go with what a model draws
+    ("E(q[0] @ q[0]) == 4", layer, {"within": 0.1}, YES),
+    ("Var(q[0] @ w) == 4", layer, {"model": "w ~ normal(0, 1)[4]", "resolution": 0.05}, YES),
+    # NaN refutes what is claimed of numbers, and does no harm where it is not looked at
+    ("E(y) == 0.5", with_nan, {"share": 0.05}, NO),
+    ("y ~ uniform(0, 1)", with_nan, {"share": 0.001}, NO),
+    ("P(y >= 0) == 1", with_nan, {"share": 1}, NO),
+    ("P(isnan(y)) == share", with_nan, {"share": 0.05}, YES),
+    ("E(y, given=not isnan(y)) == 1", with_nan, {"share": 0.5, "expect": "refuted"}, NO),
+    ("Var(scores) == 1", layer, {"resolution": 0.03}, YES),
     ("Var(scores[0, 1]) == 1.1", layer, {}, NO),
     ("E(w) == x + 1", dropout, {"model": "z ~ normal(y, 1)\nw = z + 1", "x": X}, YES),
     ("E(w) == x", dropout, {"model": "z ~ normal(y, 1)\nw = z + 1", "x": X}, NO),
@@ -94,24 +138,6 @@ def test_a_claim_about_what_code_draws_is_judged(
     assert tried(claim, code, **options).verdict is verdict
 
 
-@pytest.mark.parametrize(
-    ("claim", "guarantee"),
-    [("P(m) == 0.7", Guarantee.EXACT), ("E(n) == 0.7", Guarantee.ASYMPTOTIC)],
-)
-def test_truths_are_counted_exactly_and_whole_numbers_are_numbers(
-    claim: str, guarantee: Guarantee
-) -> None:
-    found = tried(claim, kept)
-    assert (found.verdict, found.guarantee) == (YES, guarantee)
-
-
-def test_code_agrees_with_the_model_that_it_is() -> None:
-    model = "m ~ bernoulli(1 - p)\ny = m * x / (1 - p)"
-    written = verify(STATEMENT, model=model, p=P, x=X)
-    coded = tried(STATEMENT, dropout, p=P, x=X)
-    assert coded.estimate == pytest.approx(written.estimate, rel=0.02)
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
 @pytest.mark.parametrize(
     ("statement", "p", "verdict"),
@@ -133,11 +159,6 @@ def test_what_is_equal_is_so_to_the_digits_that_code_returns(
     assert tried(statement, short, p=p, x=2).verdict is verdict
 
 
-def test_model_may_not_take_a_name_again() -> None:
-    with pytest.raises(InvalidClaimError, match="'y' is already defined"):
-        verify("E(y) == 2", sample=dropout, model="y ~ normal(0, 1)")
-
-
 def test_certainty_is_refuted_by_a_counterexample() -> None:
     found = tried("P(y > 0) == 1", kept)
     assert (found.verdict, found.draws) == (Verdict.REFUTED, MOST_SAMPLE_DRAWS)  # those of one call
@@ -155,13 +176,6 @@ def test_draws_that_share_numbers_refute_no_true_claim(repeat: int, names: str) 
         verify("P(y > 0) == 1 / 2", sample=repeating)
 
 
-def test_draws_that_all_agree_decide_nothing_of_code_that_has_no_bounds() -> None:
-    for claim in ("E(y, given=m) == 2 / 0.7", "E(y, given=m) == 3"):
-        found = tried(claim, kept, max_draws=10**6)
-        assert found.verdict is Verdict.UNDECIDED
-        assert "too rare to be seen" in str(found.explanation)
-
-
 # ---- streams and spans ---------------------------------------------------------------------------
 
 
@@ -169,11 +183,6 @@ def test_draws_are_the_same_for_any_number_of_threads() -> None:
     one = tried(STATEMENT, dropout, p=P, x=X, threads=1)
     four = tried(STATEMENT, dropout, p=P, x=X, threads=4)
     assert (one.estimate, one.interval, one.draws) == (four.estimate, four.interval, four.draws)
-
-
-def test_another_seed_gives_other_draws() -> None:
-    one, two = (tried(STATEMENT, dropout, p=P, x=X, seed=seed).estimate for seed in (0, 1))
-    assert one != two
 
 
 PRECISE: ContextVar[bool] = ContextVar("PRECISE", default=True)
@@ -217,43 +226,183 @@ def test_an_interruption_of_the_code_ends_the_run_at_once() -> None:
     assert len([count for count in calls if count > PROBE_DRAWS]) == 1
 
 
-def test_calls_ask_for_a_moderate_count_and_never_overlap() -> None:
-    counts: list[int] = []
-    inside = threading.Lock()
-
-    def watched(generator: Generator, count: int) -> Drawn:
-        assert inside.acquire(blocking=False), "two calls at a time"
-        try:
-            counts.append(count)
-            return {"y": generator.normal(size=count)}
-        finally:
-            inside.release()
-
-    found = tried("E(y) == 0", watched, within=0.003, threads=4)
-    assert found.verdict is Verdict.VERIFIED
-    assert found.draws > 10 * MOST_SAMPLE_DRAWS
-    assert max(counts) <= MOST_SAMPLE_DRAWS
+# ---- slips ---------------------------------------------------------------------------------------
 
 
-def test_sides_of_one_call_are_not_crossed() -> None:
-    def both(generator: Generator, count: int) -> Drawn:
-        q = generator.normal(size=(count, 64))
-        return {"q": q, "k": q}
-
-    found = tried("E(q @ k) == 64", both)
-    assert (found.sampling, found.verdict) == ("plain", Verdict.VERIFIED)
+def normal(generator: Generator, count: int, shape: tuple[int, ...] = ()) -> Any:
+    return generator.normal(size=(count, *shape))
 
 
-def test_a_call_is_multiplied_with_what_a_model_draws() -> None:
-    """Draw by draw: of code's own draws nothing is known that could say what pairs would save."""
-    counts: list[int] = []
+def ends(generator: Generator, count: int) -> Drawn:
+    raise SystemExit(0)
 
-    def one(generator: Generator, count: int) -> Drawn:
-        counts.append(count)
-        return {"q": generator.normal(size=(count, 16))}
 
-    found = tried("Var(q @ k) == 16", one, model="k ~ normal(0, 1)[16]", resolution=0.05)
-    assert found.sampling == "plain"
-    assert found.guarantee is Guarantee.ASYMPTOTIC
-    assert found.verdict is Verdict.VERIFIED
-    assert max(counts) <= MOST_SAMPLE_DRAWS
+def own_seed(generator: Generator, count: int) -> Drawn:
+    return {"y": np.random.default_rng(0).normal(size=count)}
+
+
+GLOBAL = np.random.default_rng(7)
+
+SLIPS: dict[str, tuple[Any, str]] = {
+    "no function": ({"y": 1}, "is a function of a generator and a count"),
+    "exits": (ends, "raised SystemExit: 0"),
+    "wrong signature": (lambda _generator: {}, "raised TypeError"),
+    "an array": (normal, "returned a value of type 'ndarray', and named arrays are needed"),
+    "one number": (lambda g, _n: {"y": g.random()}, "'y' as one number"),
+    "wrong count": (lambda g, _n: {"y": normal(g, 10)}, r"'y' as an array of shape \[10\]"),
+    "draws last": (
+        lambda g, n: {"y": normal(g, n, (2,)).T},
+        r"shape \[2, 3\], and 3 draws were asked for",
+    ),
+    "no elements": (lambda _g, n: {"y": np.zeros((n, 0))}, "without elements"),
+    "words": (lambda _g, n: {"y": ["a"] * n}, "'y' as an array of <U1"),
+    "masked": (
+        lambda g, n: {"y": np.ma.masked_less(normal(g, n), 0)},
+        "'y' as an array with values that are masked",
+    ),
+    "name no text": (lambda g, n: {1: normal(g, n)}, "name '1', which is not a name"),
+    "name an operator": (lambda g, n: {"E": normal(g, n)}, "'E', which is a word"),
+    "shape by count": (
+        lambda g, n: {"y": normal(g, n, (2 if n < 10 else 3,))},
+        r"shape \[2\] in one call, and of shape \[3\]",
+    ),
+    "names by count": (
+        lambda g, n: {"y" if n < 10 else "z": normal(g, n)},
+        "returned 'y' in one call, and 'z' in another",
+    ),
+    "type by count": (
+        lambda g, n: {"y": normal(g, n) > 0 if n < 10 else normal(g, n)},
+        "'y' as truths in one call, and as numbers",
+    ),
+    "own seed": (own_seed, "the same draws when called with another seed"),
+    "global generator": (
+        lambda _g, n: {"y": GLOBAL.normal(size=n)},
+        "other draws when called again with the same seed",
+    ),
+    "one draw for all": (
+        lambda g, n: {"y": np.full(n, g.random())},
+        "draws that are all alike, and others in another call",
+    ),
+}
+
+
+@pytest.mark.parametrize("slip", SLIPS)
+def test_slip_is_told(slip: str) -> None:
+    function, message = SLIPS[slip]
+    with pytest.raises(InvalidClaimError, match="^sample .*" + message) as caught:
+        verify("E(y) == 1", sample=function)
+    assert "\nhint: " in str(caught.value)
+
+
+def test_a_result_that_is_nan_is_said_of_the_code() -> None:
+    found = tried("E(y) == 0.5", with_nan, share=1.0)
+    assert str(found.explanation).startswith("what is claimed of your code is NaN or infinite in ")
+
+
+# ---- parameters ----------------------------------------------------------------------------------
+
+
+def of_parameters(
+    generator: Generator, count: int, p: float, n: int = 1, *, w: Any = None
+) -> Drawn:
+    kept = generator.random((count, n)) >= p
+    return {"y": (kept / (1 - p)).sum(axis=1), "n_type": np.full(count, type(n) is int)}
+
+
+def test_code_is_given_the_parameters_that_it_names() -> None:
+    assert tried("E(y) == n", of_parameters, p=P, n=3).verdict is Verdict.VERIFIED
+    assert tried("Var(y) == n * p / (1 - p)", of_parameters, p=P, n=3).verdict is Verdict.VERIFIED
+    assert tried("P(n_type) == 1", of_parameters, p=P, n=3).verdict is Verdict.VERIFIED
+
+
+def test_a_parameter_that_there_is_not_is_told() -> None:
+    with pytest.raises(InvalidClaimError, match="sample takes 'p', which is no parameter"):
+        verify("E(y) == 1", sample=of_parameters)
+
+
+class Named:
+    def __call__(self, generator: Generator, count: int) -> Drawn:
+        return {"y": generator.random(count)}
+
+
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [
+        (Named(), "Named(...)"),
+        (lambda generator, count: {"y": generator.random(count)}, "lambda generator, count: ..."),
+        (functools.partial(of_parameters, p=0.5), "partial(of_parameters, p=0.5)"),
+        (Named().__call__, "Named.__call__"),
+    ],
+)
+def test_code_is_readable_in_the_call_that_repeats_it(code: Any, shown: str) -> None:
+    with pytest.raises(ClaimFailedError) as caught:
+        verify("E(y) == 7", sample=code)
+    assert f"sample={shown}, seed=0)" in str(caught.value)
+
+
+SECONDS = 0.3
+TRUE, RESOLUTION = "E(y) == 1", 0.1
+FILE = f"""
+dropcheck: 1
+slots: {{noise: {{takes: [], law: "normal(1, 1)"}}}}
+claims:
+  mean: {{title: Mean, model: y ~ noise(), claim: {TRUE}, resolution: {RESOLUTION}}}
+"""
+Wait = Callable[[], object]
+Judged = Callable[[Wait], CaseResult]
+
+
+def computes(seconds: float) -> None:
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+
+def on_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So few seconds, however busy the machine is."""
+    monkeypatch.setattr(judge, "CODE_SECONDS", SECONDS)
+    monkeypatch.setattr(judge, "PATIENCE", 1000)
+
+
+def as_sample(wait: Wait) -> CaseResult:
+    def sample(generator: Generator, count: int) -> Drawn:
+        wait()
+        return {"y": generator.normal(1, 1, count)}
+
+    return tried(TRUE, sample, resolution=RESOLUTION)
+
+
+def as_slot(wait: Wait) -> CaseResult:
+    def noise(size: Any, rng: Generator) -> Any:
+        wait()
+        return rng.normal(1, 1, size)
+
+    registry = with_columns(read_text(FILE), [OfFunctions({"noise": noise})])
+    cases = [case for case in registry.expand() if case.claim.column is not None]
+    [result] = verify_cases(cases, Settings(), registry)
+    return result
+
+
+@pytest.fixture(params=[as_sample, as_slot])
+def judged(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Judged:
+    on_the_processor(monkeypatch)
+    how: Judged = request.param
+    return how
+
+
+def test_code_that_has_to_wait_is_judged_as_if_it_had_not(judged: Judged) -> None:
+    at_once = judged(lambda: None)
+    assert at_once.verdict is Verdict.VERIFIED
+    assert at_once.calls is not None
+    wait = 1.5 * SECONDS / at_once.calls.count
+    began = time.monotonic()
+    waited = judged(lambda: time.sleep(wait))
+    assert time.monotonic() - began > SECONDS
+    assert (waited.verdict, waited.draws) == (at_once.verdict, at_once.draws)
+
+
+def test_code_that_computes_for_long_is_ended(judged: Judged) -> None:
+    ended = judged(lambda: computes(SECONDS / 8))
+    assert ended.verdict is Verdict.UNDECIDED
+    assert ended.calls is not None
+    assert ended.calls.count < 16

@@ -108,23 +108,6 @@ def ran(folder: Path, *functions: str, threads: int = 2) -> tuple[int, dict[str,
     return process.returncode, report, out, err
 
 
-def test_what_code_prints_is_no_part_of_a_report(folder: Path) -> None:
-    """Neither what Python prints nor what is written past it, here or in another process."""
-    (folder / "layers.py").write_text(CODE + 'print("imported")\nos.write(1, b"past it\\n")\n')
-    for functions in (("says",), ("says", "dropout")):
-        bound = [f"--with={name}:dropout=layers:{name}" for name in functions]
-        done = subprocess.run(
-            [sys.executable, "-m", "dropcheck", "run", "layer.yaml", *bound, "--format=json",
-             "--threads=2"],
-            cwd=folder, capture_output=True, text=True, timeout=100, check=False,
-            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
-        )  # fmt: skip
-        assert json.loads(done.stdout)["summary"]["failed"] == 0
-        assert "imported" in done.stderr
-        assert "past it" in done.stderr
-        assert "called in" in done.stderr
-
-
 def digits(report: dict[str, Any]) -> list[dict[str, Any]]:
     return [
         {name: one for name, one in case.items() if name not in ("seconds", "more_seconds")}
@@ -147,30 +130,6 @@ def test_digits_are_those_of_one_process_and_what_code_prints_comes_out(folder: 
     assert not callers(out_of_one + out_of_two)
 
 
-def test_where_no_process_can_be_started_all_is_judged_in_this_one(folder: Path) -> None:
-    program = (
-        "import sys\n"
-        "sys.argv = ['dropcheck', 'run', 'layer.yaml', '--with=a:dropout=layers:says',\n"
-        "            '--with=b:dropout=layers:says', '--threads=2']\n"
-        "from dropcheck.__main__ import program\n"
-        "program()\n"
-    )
-    # a process that is spawned looks for the program's file, and standard input is none
-    done = subprocess.run(
-        [sys.executable], input=program, cwd=folder, capture_output=True, text=True, timeout=100,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0
-    assert "20 cases: 20 passed" in done.stdout
-    assert len(callers(done.stderr)) == 1
-
-
-def test_few_cells_are_judged_in_one_process(folder: Path) -> None:
-    _, report, _, said = ran(folder, "says")
-    assert report["summary"]["passed"] == 12
-    assert len(callers(said)) == 1
-
-
 def test_code_that_ends_its_process_costs_its_own_cells_alone(folder: Path) -> None:
     code, report, out, err = ran(folder, "dies_once", "dies")
     assert (code, err) == (2, "")
@@ -181,31 +140,6 @@ def test_code_that_ends_its_process_costs_its_own_cells_alone(folder: Path) -> N
     assert report["summary"]["passed"] == 18
     assert (folder / "marker").exists()
     assert "a worker ended before its work did; " in " ".join(out.split())
-
-
-def test_code_that_raises_is_an_error_of_its_cells_and_names_them(folder: Path) -> None:
-    code, report, out, err = ran(folder, "raises", threads=1)
-    assert (code, err) == (2, "")
-    said = (
-        "error dropout.mean@raises float32, p=0.3 and 1 more: layers:raises raised ValueError: no"
-    )
-    told = " ".join(out.split())
-    assert said in told, told[-2000:]  # once for both, and once in float16
-    assert told.count("raised ValueError: no") == 2
-    assert report["cases"][-1]["repeat"].endswith("--with=raises:dropout=layers:raises")
-    assert "12 cases: 8 passed, 0 failed, 0 undecided, 4 errors" in out
-    failed = [case for case in report["cases"] if case["result"] == "error"]
-    assert all(case["parameters"]["p"] == 0.3 for case in failed)
-
-
-def test_code_that_cannot_be_imported_again_is_called_here(folder: Path) -> None:
-    source = CODE.replace('"once")', '"once") and __import__("multiprocessing").parent_process()')
-    (folder / "layers.py").write_text(source)
-    (folder / "once").touch()
-    code, report, _, err = ran(folder, "dropout", "says")
-    assert code == 0
-    assert all(line.startswith("called in") for line in err.splitlines())
-    assert report["summary"]["passed"] == 20
 
 
 def test_an_interruption_ends_all_and_prints_what_is_done(folder: Path) -> None:

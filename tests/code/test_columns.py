@@ -1,0 +1,540 @@
+"""Code bound to slots: mistakes fail the line that anyone would write, and sound code passes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+import pytest
+from slots_made import OfFunctions
+
+from dropcheck.claims.reader import read_text
+from dropcheck.claims.registry import Registry
+from dropcheck.claims.select import select
+from dropcheck.code.adapters.numpy_adapter import NumpyAdapter
+from dropcheck.code.columns import with_columns
+from dropcheck.errors import DropcheckError
+from dropcheck.language.check import check_registry
+from dropcheck.results import CaseResult, Verdict
+from dropcheck.running import verify_cases
+from dropcheck.settings import Settings
+
+CLAIMS = """\
+dropcheck: 1
+slots: {scaled: {takes: [x, c], gives: c * x, evaluation: x}}
+claims:
+  mean:
+    title: The mean is scaled
+    parameters: {c: 2}
+    model: |
+      x ~ uniform(1, 2)[4]
+      y = scaled(x, c)
+    claim: E(y) == 1.5 * c
+    within: 0.05
+"""
+
+
+Functions = Mapping[str, Callable[..., Any]]
+
+
+def columns_of(text: str, functions: Functions, dtypes: tuple[str, ...] = ()) -> Registry:
+    own = OfFunctions(functions, dtypes=dtypes or NumpyAdapter.dtypes)
+    return with_columns(read_text(text), [own])
+
+
+def results(
+    text: str, functions: Functions, dtypes: tuple[str, ...] = (), **more: Any
+) -> list[CaseResult]:
+    registry = columns_of(text, functions, dtypes)
+    cases = [case for case in registry.expand() if case.claim.column is not None]
+    return list(verify_cases(cases, Settings(), registry, str, **more))
+
+
+def run(function: Callable[..., Any]) -> Verdict:
+    [result] = results(CLAIMS, {"scaled": function})
+    return result.verdict
+
+
+def test_code_that_is_right_is_verified_and_what_is_wrong_refuted() -> None:
+    assert run(lambda x, c: c * x) is Verdict.VERIFIED
+    assert run(lambda x, c: c * x + 0.2) is Verdict.REFUTED
+
+
+@pytest.mark.parametrize(
+    ("slot", "serves"),
+    [
+        ("takes: [x], gives: 2 * x, evaluation: 2 * x", True),
+        ("takes: [x], gives: 2 * x, evaluation: x", False),
+        ("takes: [x], model: m ~ rademacher(), gives: 2 * x, evaluation: 2 * x", False),
+    ],
+)
+def test_code_without_modes_serves_in_evaluation_where_that_is_the_same(
+    slot: str, serves: bool
+) -> None:
+    claim = "{title: T, model: 'x ~ uniform(1, 2)[4]', claim: 'twice.eval(x) in {2 * x}'}"
+    text = f"dropcheck: 1\nslots: {{twice: {{{slot}}}}}\nclaims: {{c: {claim}}}\n"
+    refused = pytest.raises(DropcheckError, match="has no mode of evaluation")
+    with nullcontext() if serves else refused:
+        [result] = results(text, {"twice": lambda x: 2 * x})
+        assert result.verdict is Verdict.VERIFIED
+
+
+@pytest.mark.parametrize(
+    ("returned", "shown"),
+    [
+        (lambda x: x.mean(axis=1), "one number"),
+        (lambda x: x[:, :1], r"\[1\]"),
+        (lambda x: x[..., np.newaxis], r"\[4, 1\]"),
+    ],
+)
+def test_a_shape_that_is_not_the_models_is_refused(
+    returned: Callable[[Any], Any], shown: str
+) -> None:
+    message = rf"code for 'scaled' gives {shown} a draw, and by the slot's model \[4\]"
+    with pytest.raises(DropcheckError, match=message):
+        run(lambda x, c: returned(c * x))
+
+
+class WordlessError(BaseException):
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize("error", [SystemExit(0), GeneratorExit(), WordlessError()])
+def test_what_ends_a_program_ends_no_run(error: BaseException) -> None:
+    def ends(x: Any, c: Any) -> Any:
+        raise error
+
+    with pytest.raises(DropcheckError, match=f"raised {type(error).__name__}"):
+        run(ends)
+
+
+def kept(x: Any, rng: Any) -> Any:
+    return x * (rng.random(x.shape) < 0.5)
+
+
+def one_mask(x: Any, rng: Any) -> Any:
+    return x * (rng.random(x.shape[1:]) < 0.5)
+
+
+ROUNDED = """\
+dropcheck: 1
+slots: {scaled: {takes: [x, w], gives: w * x}}
+claims:
+  values:
+    title: Each is scaled
+    parameters: {w: [[0.1, 0.3]]}
+    model: |
+      x ~ bernoulli(0.5)[2]
+      y = scaled(x, w)
+    claim: E(y) == w * E(x)
+"""
+
+
+PART = (
+    ROUNDED.replace("[2]", "")
+    .replace("scaled(x, w)", "scaled(x, w[1])")
+    .replace("w * E(x)", "w[1] * E(x)")
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "function"),
+    [
+        (ROUNDED, lambda x, w: x * w),  # 0.3 itself is off by 2e-4 of it
+        (PART, lambda x, w: x * np.asarray(w, x.dtype)),
+    ],
+)
+def test_a_vector_and_an_entry_are_what_code_was_given(text: str, function: Any) -> None:
+    [result] = results(text, {"scaled": function}, ("float16",))
+    assert result.verdict is Verdict.VERIFIED
+
+
+WIDE = """\
+dropcheck: 1
+slots: {scaled: {takes: [x, c], gives: c * x}}
+claims:
+  wide:
+    title: Something is said of all elements of a wide array
+    parameters: {c: 2}
+    model: |
+      x ~ uniform(1, 2)[40]
+      y = scaled(x, c)
+    claim: %s
+"""
+
+
+@pytest.mark.parametrize(
+    ("claim", "shown"),
+    [
+        ("P(all(abs(y - c * x) < 0.1)) == 1", r"x\[7\] = 1\.\d+, y\[7\] = [34]\.\d+$"),
+        ("P(any(abs(y - c * x) > 0.1)) == 0", r"x\[7\] = 1\.\d+, y\[7\] = [34]\.\d+$"),
+        (
+            "P(mean(y) <= c * mean(x) + 0.001) == 1",
+            r"x = \[1.*, … 40 in all\], y = \[.*40 in all\]$",
+        ),
+    ],
+)
+def test_of_a_wide_array_the_element_that_is_wrong_is_shown(claim: str, shown: str) -> None:
+    def wrong(x: Any, c: Any) -> Any:
+        off = np.zeros(40)
+        off[7] = 0.5
+        return c * x + off
+
+    [found] = results(WIDE % claim, {"scaled": wrong})
+    assert found.verdict is Verdict.REFUTED
+    assert re.search(shown, str(found.explanation))
+
+
+MODES = """\
+dropcheck: 1
+slots:
+  layer: {takes: [x], model: "m ~ bernoulli(0.5)[shape(x)]", gives: m * x, evaluation: x,
+          elements: independent}
+claims:
+  layer:
+    title: Claims of which some evaluate
+    resolution: 0.05
+    model: "x ~ uniform(1, 2)[4]\\ny = layer(x)"
+    claims:
+      values: "y in {0, x}"
+      mean: E(y) / E(x) == 1 / 2
+      evaluated: "layer.eval(x) in {x}"
+"""
+
+
+def test_an_error_is_one_of_the_statements_that_ask_for_what_fails_alone() -> None:
+    def found(function: Callable[..., Any]) -> dict[str, str]:
+        each = results(MODES, {"layer": function}, errors_of_code=True)
+        return {one.of or "": one.result.value for one in each}
+
+    def in_training(function: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda x, rng, training: function(x, rng) if training else x
+
+    whole = {"layer.values": "pass", "layer.mean": "pass", "layer.evaluated": "pass"}
+    assert found(in_training(kept)) == whole
+    assert found(kept) == {**whole, "layer.evaluated": "error"}
+    failed = dict.fromkeys(("layer.values", "layer.mean"), "error")
+    assert found(in_training(one_mask)) == {**whole, **failed}
+
+
+CONDITIONED = """\
+dropcheck: 1
+slots: {scaled: {takes: [x, p], gives: x / (1 - p)}}
+claims:
+  kept:
+    title: The values
+    parameters: {p: [0.5, 0.999999], dtype: [float32, float16]}
+    requires: p < 1
+    model: |
+      x ~ uniform(1, 2)[4]
+      y = scaled(x, p)
+    claim: "y in {round(x / (1 - p), dtype)}"
+"""
+
+
+def test_a_case_that_rounding_makes_none_is_left_out_and_the_others_are_judged() -> None:
+    registry = columns_of(CONDITIONED, {"scaled": lambda x, p: x / (1 - p)})
+    found = check_registry(registry)
+    assert found.problems == ()
+    [note] = found.notes
+    assert "requires p < 1, and p = 0.999999 breaks it in float16" in note.message
+    left = [case for case in registry.expand() if case.key not in found.unfit]
+    columns = [(case.parameters["p"], case.dtype) for case in left if case.dtype is not None]
+    assert columns == [(0.5, "float32"), (0.5, "float16"), (0.999999, "float32")]
+
+
+def test_statements_about_laws_leave_long_calls_to_those_beside_them() -> None:
+    """Draws of a call may depend on each other: a law takes one of each, an average all."""
+
+    def layer(x: np.ndarray, rng: np.random.Generator) -> Any:
+        return np.where(rng.random(x.shape) < 0.5, 2 * x, 0)
+
+    text = """
+dropcheck: 1
+slots: {layer: {takes: [x], model: 'm ~ bernoulli(0.5)', gives: 2 * m * x}}
+claims:
+  both:
+    title: Both
+    model: "x ~ uniform(1, 2)\\ny = layer(x)"
+    resolution: 0.2
+    claims:
+      law: (y > 0) + 0 ~ bernoulli(0.5)
+      mean: E(y) == 1.5
+"""
+    found = results(text, {"layer": layer})
+    assert [one.verdict for one in found] == [Verdict.VERIFIED] * 2
+    draws_of_a_call = [one.draws / one.calls.count for one in found if one.calls is not None]
+    assert draws_of_a_call[0] == 1
+    assert draws_of_a_call[1] > 100
+
+
+# ruff: noqa: ARG005 - code is given more than each mistake uses
+
+
+GATE = """
+dropcheck: 1
+slots:
+  drop:
+    takes: [x, p]
+    model: |
+      m ~ bernoulli(1 - p)[shape(x)]
+      y = m * x / (1 - p)
+    gives: y
+    evaluation: x
+    elements: independent
+  die: {takes: [n], law: "discrete_uniform(0, n - 1)", elements: independent}
+  shuffled: {takes: [n], law: permutation(n), elements: independent}
+  cut: {takes: [], law: "truncated_normal(0, 1, -1, 1)", elements: independent}
+  bell: {takes: [sd], law: "normal(0, sd)", elements: independent}
+  wait: {takes: [scale], law: exponential(scale), elements: independent}
+  count: {takes: [rate], law: poisson(rate), elements: independent}
+  pick: {takes: [w], law: categorical(w), elements: independent}
+claims:
+  drop:
+    title: Dropout
+    parameters: {p: 0.3}
+    model: |
+      x ~ uniform(1, 2)[12]
+      y = drop(x, p)
+    claims:
+      mean: {title: mean, claim: E(y) / E(x) == 1}
+      share: {title: share, claim: P(y == 0) == p}
+      values: {title: values, claim: "y in {0, x / (1 - p)}"}
+      use: {title: use, claim: "drop.eval(x, p) == x"}
+      apart: {title: apart, claim: "independent(y == 0, over=[0])"}
+  heads:
+    title: Each element of a batch
+    parameters: {p: 0.3, batch: 3}
+    model: |
+      x ~ uniform(1, 2)[batch, 4]
+      y = drop(x, p)
+    claim: independent(y == 0, over=[batch])
+  die:
+    title: A die
+    parameters: {n: 10}
+    model: y ~ die(n)
+    claims:
+      law: {title: law, claim: "y ~ discrete_uniform(0, n - 1)"}
+      last: {title: last, claim: P(y == n - 1) == 1 / n}
+  shuffled:
+    title: All orders
+    parameters: {n: 3}
+    model: y ~ shuffled(n)
+    claims:
+      order: {title: order, claim: "P(y[0] == 2 and y[1] == 1) == 1 / 6"}
+      place: {title: place, claim: "P(y[0] == 0) == 1 / n"}
+  cut: {title: Cut, model: "y ~ cut()[4]", claim: "y ~ truncated_normal(0, 1, -1, 1)"}
+  bell:
+    title: A bell
+    parameters: {sd: 2}
+    model: y ~ bell(sd)[2]
+    claims:
+      variance: {title: variance, claim: Var(y) == sd**2}
+      apart: {title: apart, claim: "independent(y[0], y[1])"}
+  wait: {title: A time, parameters: {scale: 3}, model: "y ~ wait(scale)", claim: E(y) == scale}
+  count:
+    title: A count
+    parameters: {rate: 2}
+    model: y ~ count(rate)
+    claims:
+      none: {title: none, claim: P(y == 0) == exp(-rate)}
+      mean: {title: mean, claim: E(y) == rate}
+  pick:
+    title: A class
+    model: |
+      w = [0.1, 0.2, 0.7]
+      y ~ pick(w)
+    claim: P(y == 0) == 0.1
+"""
+Code = Callable[..., Any]
+
+
+def dropped(
+    kept: Callable[[Any, Any, float], Any],
+    scale: Callable[[float], float] = lambda p: 1 / (1 - p),
+    *,
+    in_use: bool = False,
+) -> Code:
+    """Dropout with a mask, made of the generator, x and p, and a scale."""
+
+    def drop(x: Any, p: float, training: bool, rng: Any) -> Any:
+        return np.where(kept(rng, x, p), x * scale(p), 0) if training or in_use else x
+
+    return drop
+
+
+def mask(rng: Any, x: Any, p: float) -> Any:
+    return rng.random(x.shape) >= p
+
+
+def in_pairs(rng: Any, x: Any, p: float) -> Any:
+    half = rng.random((len(x), x.shape[-1] // 2))
+    return np.concatenate([half, 1 - half], -1) >= p
+
+
+def so_many(rng: Any, x: Any, p: float) -> Any:
+    number = round(p * x.shape[-1])
+    return rng.permuted(np.broadcast_to(np.arange(x.shape[-1]) >= number, x.shape), axis=-1)
+
+
+def one_row(rng: Any, x: Any, p: float) -> Any:
+    return rng.random((1, *x.shape[1:])) >= p
+
+
+def naive_shuffle(n: int, size: Any, rng: Any) -> Any:
+    y, rows = np.tile(np.arange(n), (*size[:1], 1)), np.arange(size[0])
+    for at in range(n):
+        other = rng.integers(0, n, len(y))
+        y[rows, at], y[rows, other] = y[rows, other], y[rows, at].copy()
+    return y
+
+
+def fisher_yates(n: int, size: Any, rng: Any) -> Any:
+    y, rows = np.tile(np.arange(n), (*size[:1], 1)), np.arange(size[0])
+    for at in range(n - 1, 0, -1):
+        other = rng.integers(0, at + 1, len(y))
+        y[rows, at], y[rows, other] = y[rows, other], y[rows, at].copy()
+    return y
+
+
+def again(size: Any, rng: Any) -> Any:
+    y = rng.normal(size=size)
+    while (far := np.abs(y) > 1).any():
+        y[far] = rng.normal(size=int(far.sum()))
+    return y
+
+
+def polar(sd: float, size: Any, rng: Any, *, apart: bool = True) -> Any:
+    r = np.sqrt(-2 * np.log1p(-rng.random((size[0], 1))))
+    angle = 2 * np.pi * rng.random((size[0], 1))
+    other = np.sin(angle) if apart else np.cos(angle + rng.random(angle.shape) * 7)
+    return sd * r * np.concatenate([np.cos(angle), other], -1)
+
+
+MISTAKES: tuple[tuple[str, str, Code], ...] = (
+    ("drop.mean", "drop", dropped(mask, lambda p: 1)),
+    ("drop.mean", "drop", dropped(mask, lambda p: 1 - p)),
+    ("drop.mean", "drop", dropped(mask, lambda p: 1 / p)),
+    ("drop.share", "drop", dropped(lambda rng, x, p: rng.random(x.shape) < p)),
+    ("drop.share", "drop", dropped(lambda rng, x, p: rng.integers(0, 16, x.shape) >= int(16 * p))),
+    ("drop.share", "drop", dropped(lambda rng, x, p: rng.random(x.shape) >= p**0.95)),
+    ("drop.values", "drop", dropped(mask, lambda p: float(np.float16(1 / (1 - p))))),
+    ("drop.values", "drop", lambda x, p, training, rng: x * rng.normal(1, p / (1 - p), x.shape)),
+    ("drop.use", "drop", dropped(mask, in_use=True)),
+    ("drop.use", "drop", lambda x, p, training, rng: (
+        dropped(mask)(x, p, True, rng) if training else x * (1 - p))),
+    ("drop.share", "drop", lambda x, p, training, rng: x + 0 * rng.random(x.shape)),
+    ("drop.apart", "drop", dropped(in_pairs)),
+    ("drop.apart", "drop", dropped(so_many)),
+    ("drop.apart", "drop", dropped(lambda rng, x, p: rng.random((len(x), 1)) >= p)),
+    ("heads", "drop", dropped(one_row)),
+    ("die.last", "die", lambda n, size, rng: rng.integers(0, n - 1, size)),
+    ("die.last", "die", lambda n, size, rng: rng.integers(0, 256, size) % n),
+    ("die.law", "die", lambda n, size, rng: np.rint(rng.random(size) * (n - 1))),
+    ("shuffled.order", "shuffled", naive_shuffle),
+    ("shuffled.place", "shuffled", lambda n, size, rng: (
+        np.arange(n) + rng.integers(1, n, (*size[:1], 1))) % n),
+    ("cut", "cut", lambda size, rng: np.clip(rng.normal(size=size), -1, 1)),
+    ("bell.variance", "bell", lambda sd, size, rng: rng.normal(0, sd**0.5, size)),
+    ("bell.variance", "bell", lambda sd, size, rng: sd * rng.standard_t(30, size)),
+    ("bell.apart", "bell", lambda sd, size, rng: polar(sd, size, rng, apart=False)),
+    ("wait", "wait", lambda scale, size, rng: rng.exponential(1 / scale, size)),
+    ("count.none", "count", lambda rate, size, rng: np.rint(rng.normal(rate, rate**0.5, size))),
+    ("count.mean", "count", lambda rate, size, rng: np.minimum(rng.poisson(rate, size), 4)),
+    ("pick", "pick", lambda w, size, rng: np.searchsorted(np.cumsum(w)[1:], rng.random(size))),
+)  # fmt: skip
+SOUND: tuple[tuple[str, Code], ...] = (
+    ("drop", dropped(mask)),
+    ("die", lambda n, size, rng: np.floor(rng.random(size) * n)),
+    ("shuffled", fisher_yates),
+    ("cut", again),
+    ("bell", polar),
+    ("wait", lambda scale, size, rng: -scale * np.log1p(-rng.random(size))),
+    ("count", lambda rate, size, rng: rng.binomial(2**40, rate / 2**40, size)),
+    ("pick", lambda w, size, rng: np.searchsorted(np.cumsum(w)[:-1], rng.random(size))),
+)  # fmt: skip
+
+
+def verdicts(line: str, slot: str, code: Code) -> dict[str, Verdict]:
+    """The verdicts of some lines on the code of a slot."""
+    registry = with_columns(read_text(GATE), [OfFunctions({slot: code}, dtypes=("float64",))])
+    chosen = [one.id for one in registry.claims.values() if one.column is not None]
+    cases = select(registry, [one for one in chosen if one.startswith(line)], (), {})
+    return {one.claim: one.verdict for one in verify_cases(cases, Settings(), registry)}
+
+
+@pytest.mark.parametrize(("line", "slot", "code"), MISTAKES)
+def test_a_mistake_fails_its_line(line: str, slot: str, code: Code) -> None:
+    assert set(verdicts(f"{line}@", slot, code).values()) == {Verdict.REFUTED}
+
+
+@pytest.mark.parametrize(("slot", "code"), SOUND)
+def test_sound_code_passes_every_line(slot: str, code: Code) -> None:
+    found = verdicts("", slot, code)
+    assert set(found.values()) == {Verdict.VERIFIED}, found
+
+
+Draw = Callable[[np.random.Generator, Any], Any]
+FORMATS = ("float32", "float16")
+LIMITED = Settings(max_draws=2**22)
+"""A limit of draws takes the place of one of seconds, which a busy machine would reach."""
+
+ROUNDED_SOUND: dict[str, Draw] = {
+    "normal(0, 1)": lambda g, size: g.normal(size=size),
+    "uniform(0, 1)": lambda g, size: g.random(size),
+    "cauchy(0, 1)": lambda g, size: g.standard_cauchy(size),  # beyond float16 in 1 of 100,000
+    "poisson(3000)": lambda g, size: g.poisson(3000, size),
+    "choice([0.1, 0.2, 0.7])": lambda g, size: g.choice([0.1, 0.2, 0.7], size),
+}
+ROUNDED_FALSE: list[tuple[str, Draw]] = [
+    ("normal(0, 1)", lambda g, size: 1.03 * g.normal(size=size)),
+    ("uniform(0, 1)", lambda g, size: g.integers(256, size=size) / 256),
+    ("normal(0, 1)", lambda g, size: g.normal(size=size) / (g.random(size) > 1e-4)),
+    ("poisson(3000)", lambda g, size: g.poisson(3010, size)),
+    ("choice([0.1, 0.2, 0.7])", lambda g, size: g.choice([0.1, 0.2, 0.69], size)),
+]
+
+
+def by_format(law: str, draw: Draw, model: str = "y ~ sampler()", claim: str = "") -> list[Verdict]:
+    """By format. Chance gives another verdict less than once in a million: α is 1e-6."""
+
+    def sampler(size: Any, rng: np.random.Generator, dtype: Any) -> Any:
+        return np.asarray(draw(rng, size)).astype(dtype)
+
+    text = (
+        f"dropcheck: 1\nslots: {{sampler: {{takes: [], law: '{law}', elements: independent}}}}\n"
+        f"claims: {{one: {{title: One, parameters: {{dtype: [{', '.join(FORMATS)}]}}, "
+        f"model: \"{model}\", claim: '{claim or f'y ~ {law}'}'}}}}\n"
+    )
+    own = OfFunctions({"sampler": sampler})
+    registry = with_columns(read_text(text), [own])
+    cases = [case for case in registry.expand() if case.claim.column is not None]
+    assert [case.dtype for case in cases] == [*FORMATS]
+    return [found.verdict for found in verify_cases(cases, LIMITED, registry)]
+
+
+@pytest.mark.parametrize("law", ROUNDED_SOUND)
+def test_numbers_that_are_rounded_to_the_nearest_have_their_law(law: str) -> None:
+    assert by_format(law, ROUNDED_SOUND[law]) == [Verdict.VERIFIED] * len(FORMATS)
+
+
+@pytest.mark.parametrize(("law", "draw"), ROUNDED_FALSE)
+def test_what_is_more_than_rounding_is_refuted(law: str, draw: Draw) -> None:
+    assert by_format(law, draw) == [Verdict.REFUTED] * len(FORMATS)
+
+
+def test_what_the_model_draws_is_rounded_before_it_is_compared() -> None:
+    def drawn(scale: float) -> list[Verdict]:
+        return by_format(
+            "normal(0, 1)",
+            lambda g, size: scale * g.normal(size=size),
+            r"y ~ sampler()\nz ~ normal(0, 1)",
+            "y ~ z",
+        )
+
+    assert drawn(1.0) == [Verdict.VERIFIED] * len(FORMATS)
+    assert drawn(1.05) == [Verdict.REFUTED] * len(FORMATS)
