@@ -1,7 +1,4 @@
-"""The formats as such, and what is markup to each: JSON, JUnit XML, Markdown and CSV.
-
-Their exact texts are in the transcripts of the contract.
-"""
+"""The formats as such, what is markup to each, and what GitHub is told."""
 
 from __future__ import annotations
 
@@ -11,8 +8,6 @@ import io
 import json
 import math
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,18 +15,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xmlschema
+from cli_stub import CLAIMS, Cli
 from markdown_it import MarkdownIt
 from report_cases import FAILED, PASSED, UNDECIDED, run_of
 
+from dropcheck.claims.reader import SHIPPED_NAME
 from dropcheck.claims.registry import Registry
 from dropcheck.errors import Location, Problem
 from dropcheck.report import Report, formats
-from dropcheck.report.formats import PRINTED, WRITTEN
+from dropcheck.report.formats import PRINTED, WRITTEN, run_annotations
 from dropcheck.results import CaseResult, Passage, Region
 
 REGISTRY = Registry("claims.yaml", {}, {})
-REPORT = Report(run_of(PASSED, FAILED, UNDECIDED), REGISTRY)
-PROBLEM = Problem("undefined on every draw", Location("claims.yaml", 7, 3))
 
 
 def made(
@@ -41,19 +36,6 @@ def made(
     text = PRINTED[name].make(replace(report, started=datetime(2024, 2, 13, 10, tzinfo=UTC)))
     assert isinstance(text, str)
     return text
-
-
-@pytest.mark.parametrize("name", formats.FORMATS)
-def test_every_format_tells_of_every_case(name: str) -> None:
-    content = formats.FORMATS[name].make(REPORT)
-    if name == "png":
-        assert isinstance(content, bytes)
-        assert content.startswith(b"\x89PNG")
-        return
-    text = content.decode("utf-8") if isinstance(content, bytes) else content
-    assert text.endswith("\n")
-    for case in (FAILED, UNDECIDED) if name == "github" else REPORT.run.cases:
-        assert case.claim in text
 
 
 @pytest.mark.parametrize(("ending", "form"), WRITTEN.items())
@@ -71,34 +53,6 @@ def test_a_file_says_that_a_run_is_not_whole_or_does_not_fit(
         assert broken in text.lower()
     else:
         assert not form.shows_problems or not form.shows_interruption or ending == ".png"
-
-
-PROBE = """
-import sys
-sys.path.insert(0, {tests!r})
-from report_cases import PASSED, run_of
-from dropcheck.claims.registry import Registry
-from dropcheck.report import Report
-from dropcheck.report.formats import PRINTED
-PRINTED[{name!r}].make(Report(run_of(PASSED), Registry("claims.yaml", {{}}, {{}})))
-print(*({{"rich", "matplotlib", "xml", "csv", "numpy"}} & set(sys.modules)))
-"""
-
-
-@pytest.mark.parametrize(
-    ("name", "absent"),
-    [
-        ("json", {"rich", "matplotlib", "xml", "csv", "numpy"}),
-        ("csv", {"matplotlib", "xml", "numpy"}),
-        ("table", {"matplotlib", "xml", "numpy", "csv"}),
-    ],
-)
-def test_a_format_is_loaded_alone(name: str, absent: set[str]) -> None:
-    script = PROBE.format(tests=str(Path(__file__).parents[1] / "helpers"), name=name)
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert not set(done.stdout.split()) & absent
 
 
 # ---- JSON ----------------------------------------------------------------------------------------
@@ -199,13 +153,6 @@ def test_a_user_s_text_is_read_as_it_was_written(text: str) -> None:
     assert page.count("<td") == page.count("<th") - page.count("<thead") == 8
 
 
-@pytest.mark.parametrize("text", ["thanks @you", "see #12", "an :emoji: here", "www.a.b http://c"])
-def test_github_makes_no_links_of_a_user_s_text(text: str) -> None:
-    title = made("markdown", replace(FAILED, title=text)).split("title: ")[1].split("\n")[0]
-    assert "<!-- -->" in title
-    assert title.replace("<!-- -->", "") == text
-
-
 # ---- CSV -----------------------------------------------------------------------------------------
 
 
@@ -241,3 +188,130 @@ def test_a_user_s_text_is_one_field_of_one_line() -> None:
     assert len(rows_of(odd)) == 1
     (row,) = rows_of(odd)
     assert row["title"] == 'a,"b" =cmd\\x00\\x1b[31m; tab'
+
+
+def annotations_of(*cases: CaseResult, problems: tuple[Problem, ...] = ()) -> list[str]:
+    report = Report(run_of(*cases), REGISTRY, problems)
+    return run_annotations(report).splitlines()
+
+
+@pytest.fixture
+def on_github(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    return cli
+
+
+@pytest.mark.parametrize(
+    ("number", "last"),
+    [
+        (9, None),
+        (10, "and 1 more"),
+        (14, "and 5 more"),
+    ],
+)
+def test_nine_are_shown_and_a_line_counts_the_rest(number: int, last: str | None) -> None:
+    lines = annotations_of(
+        *(replace(FAILED, parameters={"p": float(index)}) for index in range(number))
+    )
+    assert len(lines) == min(number, 10)
+    assert sum("file=claims.yaml,line=40" in line for line in lines) == 9
+    if last is not None:
+        assert lines[-1] == f"::error title={last}::{last}: see the log"
+
+
+COMMANDS = "50% a:b,c\r\n::error::x\n::set-output name=a::b \x1b[31m"
+
+
+def test_a_user_s_text_is_no_command() -> None:
+    odd = replace(
+        FAILED,
+        title=COMMANDS,
+        statement=COMMANDS,
+        repeat=COMMANDS,
+        parameters={"law": COMMANDS},
+        location=Location(COMMANDS, 3),
+    )
+    text = run_annotations(Report(run_of(odd), REGISTRY, (Problem(COMMANDS, None, COMMANDS),)))
+    assert len(text.splitlines()) == 2
+    for line in text.splitlines():
+        properties, _, message = line.removeprefix("::error ").partition("::")
+        assert "%25" in properties + message
+        assert "\x1b" not in line
+        # no property but those that are ours
+        names = [part.partition("=")[0] for part in properties.split(",")]
+        assert set(names) <= {"file", "line", "title"}
+        assert "::set-output" not in properties
+
+
+def test_a_file_outside_the_repository_is_named_in_the_message_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside = tmp_path / "repository"
+    (inside / "docs").mkdir(parents=True)
+    monkeypatch.chdir(inside / "docs")
+
+    def told(file: str) -> str:
+        case = replace(FAILED, location=Location(file, 40))
+        return run_annotations(Report(run_of(case), REGISTRY, workspace=inside))
+
+    assert "::error file=docs/claims.yaml,line=40," in told("claims.yaml")
+    assert "::error file=a b.yaml,line=40," in told(str(inside / "a b.yaml"))
+    for file in ("/elsewhere/claims.yaml", "../../claims.yaml", SHIPPED_NAME, "a\x00b"):
+        line = told(file)
+        assert line.startswith("::error title=")
+        assert "%0Awhere: " in line
+
+
+# through the command line
+
+
+def test_under_actions_failures_stand_beside_the_table(on_github: Cli) -> None:
+    result = on_github("run", "product-variance", "kept-share", "open-question")
+    assert result.code == 1
+    table, *commands = result.out.split("\n::")
+    assert table.startswith("claim ")
+    assert [command.split("::")[0].split(",title")[0] for command in commands] == [
+        "error file=claims.yaml,line=11,col=3",
+        "error file=claims.yaml,line=17,col=3",
+    ]
+    summary = Path("summary.md").read_text(encoding="utf-8")
+    assert summary.startswith("### dropcheck\n\n| claim | statement |")
+    assert "**FAIL: refuted** `kept-share[keep_prob=0.5,mu=0]`" in summary
+
+
+def test_errors_of_a_registry_are_annotated(on_github: Cli) -> None:
+    Path("bad.yaml").write_text(CLAIMS.replace("normal(0, 1)[dk]", "nomal(0, 1)[dk]"))
+    for command in (("run", "-f"), ("check",), ("list", "-f")):
+        result = on_github(*command, "bad.yaml")
+        if command[0] == "list":  # which reads no model
+            assert result.code == 0
+            continue
+        assert result.code == 2
+        commands = [line for line in result.out.splitlines() if line.startswith("::")]
+        assert [line.split(",title")[0] for line in commands] == [
+            "::error file=bad.yaml,line=8,col=11",
+            "::error file=bad.yaml,line=9,col=11",
+        ]
+        assert "bad.yaml:8:11: 'nomal' is not a law" in result.err
+    assert "2 errors · bad.yaml" in Path("summary.md").read_text(encoding="utf-8")
+
+
+def test_no_line_of_a_claims_file_becomes_a_command(on_github: Cli) -> None:
+    Path("bad.yaml").write_text(
+        CLAIMS.replace("title: A share", "title: >-\n      ::warning::one\n\n      ::error::two")
+        + "::set-output name=a::b\n"
+    )
+    for arguments in (["check", "bad.yaml"], ["run", "-f", "bad.yaml"]):
+        result = on_github(*arguments)
+        assert result.code == 2
+        assert ": :set-output name=a::b" in result.err  # the line itself, shown
+        for line in (result.out + result.err).splitlines():
+            assert not line.lstrip().startswith(("::set-output", "::warning"))
+    Path("odd.yaml").write_text(
+        CLAIMS.replace("title: A share", "title: '::warning::one ::error::two'")
+    )
+    result = on_github("run", "kept-share", "-f", "odd.yaml")
+    commands = [line for line in result.out.splitlines() if line.lstrip().startswith("::")]
+    assert [line.split(",")[0] for line in commands] == ["::error file=odd.yaml"]

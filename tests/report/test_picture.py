@@ -10,15 +10,28 @@ from xml.etree import ElementTree
 
 import pytest
 from cli_stub import Cli
-from picture_cases import ALL_KINDS, EMPTY, FAR, HOSTILE, LONG, ONE_SIDED, STRICT, UNKNOWN, swept
 from PIL import Image
-from report_cases import CONFIRMED, FAILED, PASSED, UNDECIDED, run_of
+from report_cases import (
+    ALL_KINDS,
+    CONFIRMED,
+    EMPTY,
+    FAILED,
+    FAR,
+    HOSTILE,
+    ONE_SIDED,
+    PASSED,
+    STRICT,
+    UNDECIDED,
+    UNKNOWN,
+    run_of,
+    swept,
+)
 
 from dropcheck.errors import DropcheckError
-from dropcheck.report import Report, formats, pictures
-from dropcheck.report.pictures import COLOURS, LIGHT, Placed, picture, placed
+from dropcheck.report import Report, formats
+from dropcheck.report.pictures import LIGHT, Placed, picture, placed
 from dropcheck.report.screen import one_line
-from dropcheck.results import CaseResult, Exact, Outcome, Resolution, Verdict
+from dropcheck.results import CaseResult, Exact, Resolution, Verdict
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -126,23 +139,6 @@ def test_every_case_is_named_with_what_became_of_it() -> None:
     assert "exact value" in texts(drawn(CONFIRMED))
 
 
-def test_each_verdict_has_its_colour_and_its_shape_and_a_failure_a_shade() -> None:
-    assert len({LIGHT[verdict] for verdict in Verdict}) == len(Verdict)
-    assert len(set(pictures.SHAPES.values())) == len(Verdict)
-    for case in (PASSED, FAILED, UNDECIDED):
-        body = drawn(case).decode().partition("</style>")[2]
-        assert {one for one in Verdict if LIGHT[one] in body} == {case.verdict}
-        assert (LIGHT["alarm"] in body) is (case.result is Outcome.FAIL)
-        for one in ("paper", case.verdict):  # the same in the dark
-            assert COLOURS[one][1] in drawn(case).decode().partition("</style>")[0]
-
-
-def test_nothing_of_a_long_name_is_cut() -> None:
-    whole = "".join("".join(texts(drawn(LONG, PASSED))).split())
-    assert LONG.claim in whole
-    assert str(LONG.parameters["law"]).replace(" ", "") in whole
-
-
 @pytest.mark.parametrize("plot", [False, True])
 def test_what_users_write_is_text_without_controls_or_mathematics(plot: bool) -> None:
     name = f"<b>$x^2$ & claims.yaml\uffff {HOSTILE}"
@@ -176,14 +172,6 @@ def test_a_png_is_one_and_too_many_cases_for_it_are_told_of() -> None:
 # ---- the curve of a sweep -----------------------------------------------------------------------
 
 
-def test_the_curve_is_drawn_with_estimates_on_it_and_distances_below() -> None:
-    written = texts(drawn(*swept(), plot=True))
-    assert {
-        "dropout-variance", "Var(y) against p, at x=2", "claimed", "verified", "p", "0.2", "0.8",
-        "distance from the claim, in units of the resolution",
-    } <= set(written)  # fmt: skip
-
-
 def with_law(law: str) -> CaseResult:
     return replace(PASSED, parameters={"law": law})
 
@@ -215,17 +203,6 @@ def test_sweeps_of_every_kind_are_drawn(cases: list[CaseResult], written: set[st
     assert written <= set(texts(drawn(*cases, plot=True)))
 
 
-def test_other_parameters_give_a_curve_for_each_value_unless_the_axis_determines_them() -> None:
-    crossed = [("c", {"p": p, "x": x}) for x in (1.0, 2.0) for p in (0.1, 0.2, 0.3)]
-    assert pictures.sweeps(crossed) == [("p", [0, 1, 2]), ("p", [3, 4, 5])]
-    listed = [("c", {"p": p, "q": 1 - p}) for p in (0.1, 0.2, 0.3)]
-    assert pictures.sweeps(listed) == [("p", [0, 1, 2])]
-    laws = [("c", {"law": law, "n": n}) for law in ("a", "b", "c") for n in (1.0, 2.0)]
-    assert [swept for swept, _ in pictures.sweeps(laws)] == ["n", "n", "n"]
-    assert pictures.sweeps([("c", {"law": law, "n": 2.0}) for law in "ab"]) == [("law", [0, 1])]
-    assert pictures.sweeps([("c", {"n": 2.0}), ("d", {})]) == []
-
-
 # ---- from the command line ----------------------------------------------------------------------
 
 
@@ -239,11 +216,6 @@ def test_too_many_curves_or_none_are_refused_before_the_first_draw(cli: Cli) -> 
     assert "needs a sweep" in none.err
     assert many.out == none.out == ""
     assert not Path("x.svg").exists()
-
-
-def test_a_claim_without_a_curve_is_named(cli: Cli) -> None:
-    drawn = cli("run", "product-variance", "kept-share", "--dk", "5,6", "--plot", "-o", "x.svg")
-    assert "note: no parameter of kept-share has several values: no curve" in drawn.err
 
 
 def test_without_matplotlib_the_message_says_what_to_install_and_the_page_works(

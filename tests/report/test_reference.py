@@ -1,9 +1,10 @@
-"""What `dropcheck show WORD` and the page on the language say of each word."""
+"""What show WORD says of each word is true, and the exit codes of mutate."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -98,3 +99,49 @@ def test_what_is_said_of_a_law_holds(name: str) -> None:
 )
 def test_words_are_found_by_their_names_here_and_elsewhere(name: str, found: list[str]) -> None:
     assert [word.name for word in words_called(name)] == found
+
+
+Called = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Called:
+    monkeypatch.chdir(tmp_path)
+    for name in ("COLUMNS", "FORCE_COLOR", "NO_COLOR", "DROPCHECK_DEBUG"):
+        monkeypatch.delenv(name, raising=False)
+
+    def call(claims: str, *arguments: str) -> tuple[int, str, str]:
+        indented = "\n".join(f"    {line}" for line in claims.split("\n"))
+        text = f"dropcheck: 1\nclaims:\n  c:\n    title: t\n{indented}\n"
+        (tmp_path / "claims.yaml").write_text(text, encoding="utf-8")
+        code = main(["mutate", *arguments])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+SHARP = "model: x ~ normal(1, 2)\nclaim: E(x**2) == 5\nresolution: 0.02"
+BELOW = "parameters: {n: 200}\nmodel: x ~ normal(200, 100)\nclaim: E(x) == n\ntolerance: 0.02"
+OPEN = "model: x, w ~ normal(0, 1)\nclaim: E(cos(x * w)) == 1 / sqrt(2)"
+
+
+@pytest.mark.parametrize(
+    ("claims", "arguments", "code"),
+    [
+        (SHARP, [], 0),
+        (BELOW, [], 1),
+        (OPEN, ["--max-draws", "2000"], 4),
+        (SHARP, ["nothing-*"], 5),
+        (SHARP, ["absent"], 2),
+        (SHARP, ["--alpha", "2"], 2),
+        (SHARP.replace("E(x", "E(z"), [], 2),
+        (SHARP.replace("== 5", "== 6"), [], 1),
+        (SHARP.replace("== 5", "== 6") + "\nexpect: refuted", [], 0),
+    ],
+)
+@pytest.mark.usefixtures("draws_alone")
+def test_exit_codes(called: Called, claims: str, arguments: list[str], code: int) -> None:
+    assert called(claims, *arguments)[0] == code

@@ -1,8 +1,9 @@
-"""Numbers and sentences: digits, what a verdict promises, what a case needs."""
+"""What is said of a case: digits, what a verdict promises, what a case needs."""
 
 from __future__ import annotations
 
-import math
+import html
+import re
 from dataclasses import replace
 from decimal import Decimal
 
@@ -11,7 +12,6 @@ import pytest
 from report_cases import (
     CONFIRMED,
     FAILED,
-    FIGURE,
     PASSED,
     PRINTED_IN_PAPER,
     UNDECIDED,
@@ -20,16 +20,15 @@ from report_cases import (
     run_of,
 )
 
-from dropcheck.reasons import Explanation, Reason
-from dropcheck.report import numbers, words
-from dropcheck.report.facts import facts
-from dropcheck.report.screen import Terminal
-from dropcheck.report.table import run_report
+from dropcheck.claims.registry import Registry
+from dropcheck.reasons import Reason
+from dropcheck.report import Report, numbers, words
+from dropcheck.report.facts import FACTS, facts
+from dropcheck.report.formats import FORMATS
 from dropcheck.results import (
     CallCount,
     CaseResult,
     Exact,
-    Guarantee,
     Method,
     Outcome,
     Quantity,
@@ -96,10 +95,6 @@ def looked(region: Region, absolute: float | None = None) -> CaseResult:
     return replace(case, sharpness=looked_at(region, absolute, absolute=True))
 
 
-def because(explanation: Explanation) -> CaseResult:
-    return replace(UNDECIDED, more_draws=None, explanation=explanation)
-
-
 def priced(region: Region, low: float | None, high: float) -> CaseResult:
     return claiming(UNDECIDED, region, interval=(low, high), scale=1.0)
 
@@ -113,198 +108,98 @@ THIRDS = Region(2 / 3, 2 / 3)
 
 SAID: dict[str, list[tuple[CaseResult, str | None]]] = {
     "claimed": [
-        (BELOW_ITS_BOUND, "< 0.8463"),
-        (replace(PASSED, region=Region(0.0, 0.0), quantity=Quantity.DISTANCE), "distance 0"),
-        (claim(Region(512.0, 512.0)), "512"),
-        (claim(Region(low=0.9, low_open=True)), "> 0.9"),
-        (claim(Region(low=0.9)), ">= 0.9"),
-        (claim(Region(high=2.0)), "<= 2"),
-        (claim(Region(high=2.0, high_open=True)), "< 2"),
-        (claim(Region(0.405, 0.415)), "0.405 … 0.415"),
+        (BELOW_ITS_BOUND, "< 0.8463"), (claim(Region(512.0, 512.0)), "512"),
+        (claim(Region(low=0.9, low_open=True)), "> 0.9"), (claim(Region(low=0.9)), ">= 0.9"),
+        (claim(Region(high=2.0)), "<= 2"), (claim(Region(0.405, 0.415)), "0.405 … 0.415"),
         (claim(None), None),
-        # not as rough as a rough estimate
-        (beside(Region(7.0400001, 7.0400001), -1e3, 1e3, 30.0), "7.04"),
+        # not as rough as a rough estimate, and a digit more than the interval
         (beside(Region(1 / 120, 1 / 119), -1e3, 1e3, 30.0), "0.008333 … 0.008403"),
-        (beside(Region(1 / 3, 1 / 3 + 1e-6), -1e3, 1e3, 30.0), "0.333333 … 0.333334"),
-        (beside(Region(high=1234.56789), -1e3, 1e3, 30.0), "<= 1235"),
-        # a digit more than the interval
         (beside(THIRDS, 0.67, 0.70, 0.682), "0.6667"),
-        (beside(Region(0.123456, 0.123456), 0.67, 0.70, 0.682), "0.123456"),
         (replace(PASSED, region=THIRDS, draws=0, interval=None), "0.66666667"),
         # sides with their relations
         (CLAIMS_TWO, "0.1000 == 0.1050"),
-        (
-            replace(CLAIMS_TWO, sides=(0.1, 0.105, 0.2), relations=("<", "<=")),
-            "0.1000 < 0.1050 <= 0.2000",
-        ),
+        (replace(CLAIMS_TWO, sides=(0.1, 0.105, 0.2), relations=("<", "<=")),
+            "0.1000 < 0.1050 <= 0.2000"),
         (replace(CLAIMS_TWO, region=Region(-0.001, 0.001)), "0.1000 == 0.1050 ±0.001"),
-        (replace(CLAIMS_TWO, sides=None), None),
-        (replace(CLAIMS_TWO, interval=(None, None)), "0.1 == 0.105"),
         # what a document prints
         (PRINTED_IN_PAPER, "0.41 ± 0.005"),
         (replace(PRINTED_IN_PAPER, region=Region(0.305, 0.415)), "0.305 … 0.415"),
-        (
-            replace(
-                PRINTED_IN_PAPER, written=replace(FIGURE, rounded=False), region=Region(0.41, 0.41)
-            ),
-            "0.41",
-        ),
     ],
     "estimated": [
         (CLAIMS_TWO, "diff -0.0050"),
         (replace(UNDECIDED, estimate=1.0192855, interval=(None, None)), "1.02"),
-        (
-            replace(UNDECIDED, estimate=1.0192855, interval=(1.0192855, 1.0192855), draws=0),
-            "1.0192855",
-        ),
+        (replace(UNDECIDED, estimate=1.0192855, interval=(1.0192855, 1.0192855), draws=0),
+            "1.0192855"),
     ],
     "interval": [
         (replace(UNDECIDED, interval=(None, None)), "(-inf, inf)"),
-        # no digits tell this tie
-        (replace(PASSED, interval=(512.0 + 1e-10, 514.57), estimate=513.0), "[512.0, 514.6]"),
+        (replace(PASSED, interval=(509.11, 514.57)), "[509.1, 514.6]"),
+        (replace(PASSED, interval=(0.93, None), estimate=0.94), "[0.930, inf)"),
+        (replace(PASSED, interval=(-2e-9, 3e-9), estimate=0.0), "[-2.0e-9, 3.0e-9]"),
+        (replace(PASSED, interval=(4.0, 4.0), estimate=4.0), "[4, 4]"),
+        (replace(PASSED, interval=None), None),
     ],
     "exact": [
-        (replace(CONFIRMED, exact=Exact(512.0)), "512"),
-        (replace(CONFIRMED, exact=Exact(511.123456)), "511.12"),
-        (replace(CONFIRMED, exact=Exact(0.0)), "0"),
-        (replace(CONFIRMED, exact=Exact(2 / 3)), "0.6667"),
-        (BELOW_ITS_BOUND, "0.84628"),
+        (CONFIRMED, "512"), (replace(CONFIRMED, exact=Exact(511.123456)), "511.12"),
+        (replace(CONFIRMED, exact=Exact(2 / 3)), "0.6667"), (BELOW_ITS_BOUND, "0.84628"),
         (replace(BELOW_ITS_BOUND, exact=Exact(0.8463 + 1e-12, 1e-11)), "0.8463"),  # no difference
         (replace(CONFIRMED, draws=0, method=Method.EXACT_VALUE), None),
     ],
     "guarantee": [(CONFIRMED, "moments, confirmed")],
-    "within": [
-        (PASSED, "±5.12"),
-        (FAILED, None),
-        (UNDECIDED, None),
-        (replace(PASSED, within=0.0), "±0"),
-    ],
+    "within": [(PASSED, "±5.12"), (FAILED, None), (replace(PASSED, within=0.0), "±0")],
     "resolution": [
         (looked(Region(5.0, 5.0)), "0.01 of 5: ±0.05"),
         (looked(Region(5.0, 5.0), 0.3), "±0.3, absolute"),
-        (looked(Region(high=5.0)), "0.01 of 5: ±0.05"),
         (looked(Region(high=5.0, high_open=True)), "±0: a strict inequality is not widened"),
         (looked(Region(4.9, 5.0)), "0.01 of 5: ±0.005, a tenth of the half-width"),
-        (looked(Region(4.9, 5.0), 0.3), "0.3, absolute: ±0.005, a tenth of the half-width"),
-        # so little narrowed that it does not show in the digits
-        (
-            looked(Region(4.0, 5.99999998), 0.1),
-            "0.1, absolute: ±0.1, a tenth of the half-width",
-        ),
-        (
-            replace(claiming(FAILED, Region(low=0.0)), sharpness=Resolution(0.01, 0.0, False)),
-            "±0: a range is widened by a tenth of its half-width at most",
-        ),
-        (SURE, "±0.0001: violations rarer than that"),
-        (replace(UNDECIDED, sharpness=None), None),
+        (SURE, "±0.0001: violations rarer than that"), (replace(UNDECIDED, sharpness=None), None),
     ],
     "distance": [
-        (
-            replace(FAILED, estimate=0.9 - 0.0172, standard_error=None, scale=None),
-            "0.0172 below",
-        ),
+        (replace(FAILED, estimate=0.9 - 0.0172, standard_error=None, scale=None), "0.0172 below"),
         (replace(FAILED, estimate=0.7), "200 standard errors below, 22.2% of the scale"),
-        (
-            replace(FAILED, estimate=0.9 - 0.9 * 9.9),
-            "8910 standard errors below, 990% of the scale",
-        ),
-        (
-            replace(FAILED, estimate=0.9 - 0.9 * 30.14),
-            "2.71e4 standard errors below, 30 times the scale",
-        ),
-        (replace(FAILED, estimate=-9e9), "9e12 standard errors below, 1e10 times the scale"),
-        (
-            replace(FAILED, estimate=0.9 - 9e-8),
-            "9e-5 standard errors below, 1e-5% of the scale",
-        ),
+        (replace(FAILED, estimate=0.9 - 0.9 * 30.14),
+            "2.71e4 standard errors below, 30 times the scale"),
     ],
     "reading": [
         (FAILED, "false as stated: the interval misses what is claimed"),
         (UNEXPECTED, "as claimed within ±5.12, although it is expected to be refuted"),
-        (
-            replace(UNEXPECTED, estimate=515.0),
-            "within the resolution, though 0.59% off (3), and it is expected to be refuted",
-        ),
+        (replace(UNEXPECTED, estimate=515.0),
+            "within the resolution, though 0.59% off (3), and it is expected to be refuted"),
         (UNDECIDED, NEEDS),
-        (
-            replace(UNDECIDED, more_draws=3_100_000, more_seconds=4.04),
-            "too few draws: needs about 3.1e6 more draws, 4.0 s (--max-draws 3.4e6)",
-        ),
-        (  # longer than anybody waits
-            replace(UNDECIDED, more_draws=3_100_000, more_seconds=4e4),
+        (replace(UNDECIDED, more_draws=3_100_000, more_seconds=4e4),  # longer than anybody waits
             "too few draws: needs about 3.1e6 more draws, 11 h (--max-draws 3.4e6); else claim a "
-            "ratio, a bound or a probability, or a coarser --resolution",
-        ),
-        (
-            replace(UNDECIDED, draws=10),
-            "too few draws: how many more it needs cannot be told from so few",
-        ),
-        (
-            replace(FAILED, exact=Exact(0.7), interval=(0.1, 0.95), draws=10),
-            "false as stated: the exact value misses what is claimed",
-        ),
-        (
-            replace(UNDECIDED, timed_out=True),
+            "ratio, a bound or a probability, or a coarser --resolution"),
+        (replace(UNDECIDED, draws=10),
+            "too few draws: how many more it needs cannot be told from so few"),
+        (replace(FAILED, exact=Exact(0.7), interval=(0.1, 0.95), draws=10),
+            "false as stated: the exact value misses what is claimed"),
+        (replace(UNDECIDED, timed_out=True),
             "too few draws: needs about 1.3e6 more draws (--time-limit ended it: make it longer, "
-            "or --max-draws 1.5e6)",
-        ),
-        (
-            replace(UNDECIDED, timed_out=True, calls=CallCount(64, declared=True)),
-            "too few draws: needs about 1.3e6 more draws (its seconds are up: --max-draws 1.5e6)",
-        ),
-        (because(Reason.HEAVY_SUM.explain()), Reason.HEAVY_SUM.reading),
-        (because(Reason.TOO_WIDE.explain()), "not decided by these draws"),
-        (
-            replace(OPEN, more_draws=None),
-            "the model gives the exact value, 0.41: --exact decides by that",
-        ),
-        (
-            OPEN,
-            "the model gives the exact value, 0.41: --exact decides by that; by draws it "
-            "needs about 1.3e6 more draws (--max-draws 1.5e6)",
-        ),
+            "or --max-draws 1.5e6)"),
+        (replace(UNDECIDED, more_draws=None, explanation=Reason.HEAVY_SUM.explain()),
+            Reason.HEAVY_SUM.reading),
+        (OPEN, "the model gives the exact value, 0.41: --exact decides by that; by draws it "
+            "needs about 1.3e6 more draws (--max-draws 1.5e6)"),
         # the promise that would do
-        (
-            priced(Region(0.0, 0.0), -0.0331, 0.02),
-            f"{NEEDS}; within: 0.034 would do with these",
-        ),
+        (priced(Region(0.0, 0.0), -0.0331, 0.02), f"{NEEDS}; within: 0.034 would do with these"),
         (priced(Region(high=0.0), -0.5, 0.02), f"{NEEDS}; within: 0.02 would do with these"),
         (priced(Region(high=0.0, high_open=True), -0.5, 0.02), NEEDS),  # strict
         (priced(Region(-0.1, 0.1), -0.15, 0.02), NEEDS),  # a range is no wider for the asking
-        (priced(Region(0.0, 0.0), -0.005, 0.002), NEEDS),  # narrow enough
         (priced(Region(0.0, 0.0), 0.02, 0.03), NEEDS),  # refuted
-        (priced(Region(0.0, 0.0), None, 0.03), NEEDS),
-        (
-            CODE,
-            "too few draws: resolution: 0.024 would do with these draws (or --max-draws 1.5e6)",
-        ),
-        (
-            replace(CODE, sharpness=Resolution(5.12, 5.12, absolute=True)),
-            "too few draws: within: 12 would do with these draws (or --max-draws 1.5e6)",
-        ),
+        (CODE, "too few draws: resolution: 0.024 would do with these draws "
+            "(or --max-draws 1.5e6)"),
     ],
     "note": [
-        (PASSED, None),
-        (FAILED, None),
+        (PASSED, None), (FAILED, None),
         (SEEMS_OFF, "verified within ±3.16, though 0.63% off (2)"),
-        (
-            replace(SEEMS_OFF, exact=Exact(-1.0)),
-            "verified within ±3.16, though 0.32% off by the model (1)",
-        ),
+        (replace(SEEMS_OFF, exact=Exact(-1.0)),
+            "verified within ±3.16, though 0.32% off by the model (1)"),
         (off(512.5), None),  # 1.1 standard errors
-        (off(515.0), "verified within ±5.12, though 0.59% off (3)"),  # 6.7 standard errors
-        (off(509.0), "verified within ±5.12, though 0.59% off (3)"),
+        (off(509.0), "verified within ±5.12, though 0.59% off (3)"),  # 6.7 standard errors
         (off(515.0, Exact(512.0)), None),  # the model knows better
-        (
-            off(512.0, Exact(512.5)),
-            "verified within ±5.12, though 0.098% off by the model (0.5)",
-        ),
         (off(512.0, Exact(512.0 + 1e-8)), None),  # rounding
-        (off(512.0, Exact(512.5, error=1.0)), None),
-        # the mean of what is the same in every draw, but for its last digits
-        (replace(PASSED, estimate=math.nextafter(512.0, 0), standard_error=1e-18), None),
     ],
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -319,28 +214,6 @@ def test_what_is_said(label: str, case: CaseResult, text: str | None) -> None:
 # ---- digits --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("ends", "shown"),
-    [
-        ((509.11, 514.57), "[509.1, 514.6]"),
-        ((0.49996, 0.50009), "[0.49996, 0.50009]"),
-        ((-2e-9, 3e-9), "[-2.0e-9, 3.0e-9]"),
-        ((1.23456e9, 1.23466e9), "[1.23456e9, 1.23466e9]"),
-        ((0.93, None), "[0.930, inf)"),
-        ((None, 0.97), "(-inf, 0.970]"),
-        ((4.0, 4.0), "[4, 4]"),
-        (None, "-"),
-    ],
-)
-def test_an_interval_has_the_digits_that_its_width_supports(
-    ends: tuple[float | None, float | None] | None, shown: str
-) -> None:
-    known = [end for end in ends or () if end is not None]
-    assert (
-        numbers.interval(ends, sum(known) / len(known) + 0.01 if len(known) == 1 else None) == shown
-    )
-
-
 def test_the_digits_shown_tell_the_ends_of_any_interval_apart() -> None:
     rng = np.random.default_rng(1)  # no false alarm: a rule of arithmetic, not of chance
     for middle, asked in zip(
@@ -352,11 +225,6 @@ def test_the_digits_shown_tell_the_ends_of_any_interval_apart() -> None:
         low, high = numbers.measured([middle - width / 2, middle + width / 2], width)
         assert float(low) < float(high)
         assert float(low) == pytest.approx(middle - width / 2, abs=0.051 * width)
-
-
-def test_a_number_that_is_not_finite_never_stops_a_report() -> None:
-    assert numbers.exact(math.nan) == numbers.exact(None) == "-"
-    assert numbers.measured([math.inf, math.nan, 1.0], 0.1) == ("inf", "-", "1.00")
 
 
 @pytest.mark.parametrize(
@@ -418,22 +286,47 @@ def test_a_case_in_one_line(case: CaseResult, line: str) -> None:
     assert words.headline(case) == line
 
 
-ON_THE_LIMIT = replace(PASSED, guarantee=Guarantee.ASYMPTOTIC)
+REGISTRY = Registry("claims.yaml", {}, {})
+PICTURES = ("svg", "png")
 
 
-def test_the_summary_counts_the_verdicts_that_rest_on_the_limit_theorem() -> None:
-    run = run_of(ON_THE_LIMIT, CONFIRMED, replace(ON_THE_LIMIT, verdict=Verdict.REFUTED))
-    assert words.on_the_limit(run) == "2 of 3 rest on the limit theorem"
-    assert words.on_the_limit(run_of(PASSED, ON_THE_LIMIT)) == "1 of 2 rests on the limit theorem"
-    confirmed = replace(CONFIRMED, guarantee=Guarantee.ASYMPTOTIC)
-    undecided = replace(UNDECIDED, guarantee=Guarantee.ASYMPTOTIC)
-    assert words.on_the_limit(run_of(PASSED, confirmed, undecided)) is None
+def as_format(name: str, *cases: CaseResult) -> str:
+    made = FORMATS[name].make(Report(run_of(*cases), REGISTRY))
+    return made if isinstance(made, str) else made.decode()
 
 
-def test_the_table_has_one_note_a_claim_the_worst() -> None:
-    pay = replace(SEEMS_OFF, claim="pay")
-    finer = replace(pay, parameters={"p": 0.5}, within=2.0)
-    table = run_report(run_of(finer, pay, PASSED), Terminal())
-    assert "note: pay (2 cases): verified within ±3.16, though 0.63% off (2)\n" in table
-    assert table.count("note: ") == 1
-    assert "note: " not in run_report(run_of(SEEMS_OFF), Terminal(), quiet=True)
+@pytest.mark.parametrize("name", [name for name in FORMATS if name not in PICTURES])
+def test_a_new_fact_is_one_entry_and_every_format_has_it(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(FACTS, "weather", lambda case: f"rain over {case.claim}")
+    text = html.unescape(as_format(name, PASSED, FAILED))
+    assert re.search(r"weather\W", text)
+    assert "rain over naive-dropout" in text
+
+
+def test_every_text_is_plain_and_on_one_line() -> None:
+    odd = replace(FAILED, title="\x1b[31mred\n\n\tand  blue\u202e", repeat="run --file 'a  b.yaml'")
+    said = facts(odd)
+    assert said["title"] == r"\x1b[31mred and  blue\u202e"
+    assert said["repeat"] == "run --file 'a  b.yaml'"
+
+
+@pytest.mark.parametrize(
+    ("case", "result"),
+    [
+        (PASSED, "verified"),
+        (replace(PASSED, confirmed=False), "verified, not confirmed"),
+        (FAILED, "FAIL: refuted"),
+        (replace(FAILED, expect=Verdict.REFUTED, result=Outcome.PASS), "refuted, as expected"),
+        (
+            replace(PASSED, expect=Verdict.REFUTED, result=Outcome.FAIL),
+            "FAIL: verified, expected refuted",
+        ),
+        (UNDECIDED, "undecided"),
+        (replace(UNDECIDED, expect=Verdict.REFUTED), "undecided, expected refuted"),
+        (replace(UNDECIDED, result=Outcome.ERROR), "ERROR"),
+    ],
+)
+def test_the_result_says_what_the_verdict_means(case: CaseResult, result: str) -> None:
+    assert facts(case)["result"] == result

@@ -1,0 +1,363 @@
+"""Tables, cards and problems for people: at every width, and on every terminal."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from report_cases import CONFIRMED, FAILED, PASSED, UNDECIDED, run_of
+
+from dropcheck.claims.registry import Claim, Document, Registry, SourceText
+from dropcheck.errors import Location, Problem
+from dropcheck.judging.case import prepare
+from dropcheck.report import Report
+from dropcheck.report.cards import (
+    claim_cards,
+    resolution_text,
+)
+from dropcheck.report.conformance import conformance, sign
+from dropcheck.report.formats import FORMATS
+from dropcheck.report.screen import Terminal, problems_text, render, styled, terminal_of
+from dropcheck.report.table import MOST_BLOCKS, Columns, run_report
+from dropcheck.report.words import worst
+from dropcheck.results import CaseResult, Outcome, Passage, Region, Verdict
+
+# ---- a row a claim -------------------------------------------------------------------------------
+
+
+def heads(report: str) -> list[str]:
+    return report.splitlines()[0].split()
+
+
+def test_a_table_leaves_out_columns_until_each_row_is_one_line() -> None:
+    run = run_of(CONFIRMED, replace(FAILED, parameters={"law": "truncated_normal(0, 1, -2, 2)"}))
+    assert heads(run_report(run, Terminal(160))) == [
+        *("claim", "parameters", "claimed", "estimated", "exact", "interval", "within"),
+        *("draws", "result"),
+    ]
+    assert heads(run_report(run, Terminal(90))) == [
+        *("claim", "parameters", "claimed", "exact", "interval", "result")
+    ]
+    assert heads(run_report(run, Terminal(75))) == [
+        *("claim", "claimed", "exact", "interval", "result")
+    ]
+    assert heads(run_report(run, Terminal(30))) == ["claim", "result"]
+    for width in range(30, 161):
+        text = run_report(run, Terminal(width)).split("\n\n")[0].splitlines()
+        assert max(map(len, text)) <= width
+        assert len(text) == 4
+
+
+STATEMENTS = (
+    replace(PASSED, claim="two.mean"),
+    replace(PASSED, claim="two.spread", parameters={"dk": 64.0}, interval=(507.5, 516.9)),
+    replace(PASSED, claim="two.spread", parameters={"dk": 1.0}),
+)
+
+
+def test_a_row_is_a_claim_then_a_statement_then_a_case() -> None:
+    run = run_of(*STATEMENTS, UNDECIDED)
+
+    def firsts(verbose: int) -> list[str]:
+        text = run_report(run, Terminal(200), verbose=verbose)
+        return [line.split()[0] for line in text.split("\n\n")[0].splitlines()[2:]]
+
+    assert firsts(0) == ["two", "heavy-tail"]
+    assert firsts(1) == ["two.mean", "two.spread", "heavy-tail"]
+    assert firsts(2) == ["two.mean", "two.spread", "two.spread", "heavy-tail"]
+    row = run_report(run, Terminal(200)).splitlines()[2]
+    assert "spread, dk=64" in row  # the worst
+    assert "3/3" in row
+
+
+def test_the_worst_is_the_failure_however_near_and_then_the_least_clear() -> None:
+    clear = replace(PASSED, interval=(511.9, 512.1))
+    assert worst([clear, PASSED]) is PASSED
+    assert worst([PASSED, UNDECIDED, FAILED]) is FAILED
+    assert worst([UNDECIDED, PASSED]) is UNDECIDED
+    refuted = replace(FAILED, expect=Verdict.REFUTED, result=Outcome.PASS)
+    closer = replace(refuted, interval=(0.87, 0.89))
+    assert worst([refuted, closer]) is closer
+
+
+LONG = replace(
+    FAILED,
+    claim="a-very-long-identifier-of-a-claim-that-goes-on-and-on",
+    parameters={"keep_probability": 0.123456789, "law": "truncated_normal(0, 1, -2, 2)"},
+)
+
+
+@pytest.mark.parametrize("width", [None, 30, 40, 60, 80, 160])
+@pytest.mark.parametrize("verbose", [0, 1, 2])
+def test_nothing_that_matters_of_a_failure_is_cut(width: int | None, verbose: int) -> None:
+    report = run_report(run_of(PASSED, LONG), Terminal(width), verbose=verbose)
+    block = "".join(report.partition("\n\n")[2].split())
+    for text in (
+        LONG.claim,
+        "keep_probability=0.123456789,law=truncated_normal(0,1,-2,2)",
+        "A title with [/x], :smile: and Var[q.k]",
+        "[0.691,0.710]",
+        "262k",
+        "FAIL: refuted",
+        LONG.repeat,
+    ):
+        assert "".join(text.split()) in block
+    for line in report.splitlines():
+        assert len(line) <= (width or 999) or line.startswith("  repeat ")
+
+
+# ---- what did not pass ---------------------------------------------------------------------------
+
+
+def test_many_failures_are_counted_and_not_all_told() -> None:
+    many = [replace(FAILED, parameters={"p": n / 100}) for n in range(MOST_BLOCKS + 4)]
+    many[-1] = replace(many[-1], interval=(0.1, 0.2))  # the worst, which a row names
+    many.append(replace(FAILED, claim="another"))
+    report = run_report(run_of(*many), Terminal())
+    assert report.count("  repeat ") == MOST_BLOCKS
+    blocks = [line for line in report.splitlines() if line.startswith("FAIL: refuted  ")]
+    assert [one.split()[2:] for one in blocks[:3]] == [
+        [FAILED.claim, "p=0.23"], ["another", "p=0.3"], [FAILED.claim, "p=0"]
+    ]  # fmt: skip
+    assert "\nand 5 more cases that did not pass: --format json has each\n" in report
+    assert "more case" not in run_report(run_of(*many[:MOST_BLOCKS]), Terminal(), quiet=True)
+
+
+# ---- terminals -----------------------------------------------------------------------------------
+
+
+class _Stream(io.StringIO):
+    def __init__(self, terminal: bool) -> None:
+        super().__init__()
+        self._terminal = terminal
+
+    def isatty(self) -> bool:
+        return self._terminal
+
+
+@pytest.mark.parametrize(
+    ("tty", "environ", "colour"),
+    [
+        (True, {"TERM": "xterm"}, True),
+        (False, {"TERM": "xterm"}, False),
+        (True, {"TERM": "dumb"}, False),
+        (True, {"NO_COLOR": "1", "FORCE_COLOR": "1"}, False),
+        (True, {"NO_COLOR": "", "TERM": "xterm"}, True),
+        (False, {"FORCE_COLOR": "1"}, True),
+        (True, {"FORCE_COLOR": "0", "TERM": "xterm"}, False),
+    ],
+)
+def test_colour_is_for_terminals_that_want_it(
+    tty: bool, environ: dict[str, str], colour: bool
+) -> None:
+    terminal = terminal_of(_Stream(tty), environ)
+    assert terminal.colour is colour
+    assert ("\x1b[" in run_report(run_of(FAILED), terminal)) is colour
+
+
+def test_off_a_terminal_a_line_is_as_long_as_it_needs() -> None:
+    assert terminal_of(_Stream(False), {}).width is None
+    assert terminal_of(_Stream(False), {"COLUMNS": "40"}).width == 40
+    assert terminal_of(_Stream(True), {"COLUMNS": "soup"}).width == 80
+
+
+def test_user_text_is_no_markup() -> None:
+    text = "Var[q.k] [/x] [bold]b[/bold] :smile: [link=http://x]"
+    assert render([styled(text), text], Terminal()) == f"{text}\n{text}\n"
+
+
+# ---- any table -----------------------------------------------------------------------------------
+
+COLUMNS = Columns(
+    names=("id", "title", "n", "never"), right=("n",), prose=("title",), headings={"id": "claim"}
+)
+
+
+MEAN = replace(
+    PASSED, claim="mean", parameters={"p": 0.1}, title="The mean is kept", statement="E(y) == 1",
+    expression="E(y)", region=Region(1.0, 1.0), estimate=1.0002, interval=(0.9997, 1.0006),
+    scale=1.0, repeat="dropcheck run mean --p 0.1",
+)  # fmt: skip
+LOW = replace(
+    MEAN, estimate=0.9985, interval=(0.9981, 0.9988), verdict=Verdict.REFUTED, result=Outcome.FAIL
+)
+
+
+def of_code(case: CaseResult, name: str, dtype: str = "float32", **changes: Any) -> CaseResult:
+    made = replace(
+        case, claim=f"{case.claim}@{name}", of=case.claim, column=name, dtype=dtype,
+        parameters={**case.parameters, "dtype": dtype}, repeat=f"{case.repeat} --with {name}",
+    )  # fmt: skip
+    return replace(made, **changes)
+
+
+def at(case: CaseResult, p: float) -> CaseResult:
+    return replace(case, parameters={**case.parameters, "p": p})
+
+
+WIDE = replace(UNDECIDED, claim="spread")
+CASES = (MEAN, WIDE, of_code(MEAN, "torch"), of_code(LOW, "torch", "bfloat16"),
+         of_code(MEAN, "jax"), of_code(LOW, "jax", "bfloat16"), of_code(WIDE, "torch"))  # fmt: skip
+
+
+def made(name: str, *cases: CaseResult) -> str:
+    report = Report(run_of(*cases), Registry("claims.yaml", {}, {}), terminal=Terminal())
+    text = FORMATS[name].make(report)
+    assert isinstance(text, str)
+    return text
+
+
+def signs(*cases: CaseResult) -> Iterator[tuple[str, str, str]]:
+    table = conformance(cases)
+    assert table is not None
+    for row in table.rows:
+        yield row.claim, row.parameters, "".join(map(sign, row.cells))
+
+
+def test_parameter_values_share_a_row_where_all_columns_are_alike() -> None:
+    low = of_code(LOW, "torch")
+    cases = [at(MEAN, p) for p in (0.1, 0.2, 0.3)]
+    cases += [at(low, 0.1), at(low, 0.2), at(of_code(MEAN, "torch"), 0.3)]
+    assert list(signs(*cases)) == [("mean", "p=0.1, 0.2", "✓✗"), ("mean", "p=0.3", "✓✓")]
+    alike = [*cases[:3], *(at(low, p) for p in (0.1, 0.2, 0.3))]
+    assert list(signs(*alike)) == [("mean", "", "✓✗")]
+    assert "p=0.1 and 2 more" in run_report(run_of(*alike), Terminal())
+    each = conformance(cases, each=True)
+    assert each is not None
+    assert [row.parameters for row in each.rows] == ["p=0.1", "p=0.2", "p=0.3"]
+
+
+@pytest.mark.parametrize("width", [24, 30, 40, 80, 160])
+@pytest.mark.parametrize("verbose", [0, 1])
+def test_every_column_is_shown_at_every_width(width: int, verbose: int) -> None:
+    text = run_report(run_of(*CASES), Terminal(width), verbose=verbose)
+    commands = ("dropcheck ", "repeat")
+    lines = [one for one in text.splitlines() if not one.lstrip().startswith(commands)]
+    assert max(map(len, lines)) <= width
+    shown = text.split("✗ mean@torch")[0]
+    for mark in "✓✗?-":
+        assert mark in shown
+    assert shown.count("bfloat16") >= 2
+    assert ("0.99810" in text) is bool(verbose)
+
+
+# ---- problems ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("column", [1, 5, 57, 250, 499, 500, 501, 900])
+@pytest.mark.parametrize("width", [None, 40, 80])
+def test_a_long_line_is_shown_around_its_column(column: int, width: int | None) -> None:
+    text = "".join(chr(ord("a") + n % 26) for n in range(500))
+    problem = Problem("wrong", Location("f", 1, column, text))
+    _, shown, caret, _ = problems_text([problem], Terminal(width)).splitlines()
+    assert max(len(shown), len(caret)) <= (width or 104) + 1
+    assert caret.strip() == "^"
+    at = caret.index("^")
+    if column <= 500:
+        assert shown[at] == text[column - 1]
+    else:
+        assert at == len(shown)
+
+
+def test_problems_without_a_place_and_many_of_them() -> None:
+    assert problems_text([Problem("no")], Terminal()) == "error: no\n"
+    text = problems_text([Problem("no")] * 300, Terminal())
+    assert text.endswith("and 100 more\n300 errors\n")
+
+
+def test_a_message_is_wrapped_between_words_and_not_in_what_is_copied() -> None:
+    hint = "name a file: --file FILE; to begin with one: dropcheck init claims.yaml"
+    problem = Problem("there is no claims.yaml here, nor any other", hint=hint)
+    assert problems_text([problem], Terminal(30)) == (
+        "error: there is no claims.yaml\n"
+        "    here, nor any other\n"
+        "hint: name a file:\n"
+        "      --file FILE; to begin\n"
+        "      with one:\n"
+        "      dropcheck init claims.yaml\n"
+    )
+    assert len(problems_text([problem], Terminal()).splitlines()) == 2  # in a pipe
+
+
+# ---- claims --------------------------------------------------------------------------------------
+
+
+CARD = Claim(
+    id="qk-variance",
+    title="Variance of q·k [/x]",
+    statement=SourceText.plain("Var(q @ k) == dk"),
+    model=SourceText.plain("q ~ normal(0, 1)[dk]\nk ~ normal(0, 1)[dk]\n"),
+    parameters={"dk": (16.0, 512.0), "law": ("normal(0, 1)",)},
+    cases=None,
+    requires=(SourceText.plain("dk >= 1"),),
+    expect="verified",
+    tolerance=None,
+    resolution=0.01,
+    within=None,
+    sources=(Passage("post", "Attention"),),
+    says=None,
+    note="a sum of dk products",
+    truth=None,
+    tags=("attention", "scaling"),
+    location=Location("claims.yaml", 18),
+    parameter_locations={},
+)
+REGISTRY = Registry("claims.yaml", {"post": Document("post", "A post", "2024-02-13")}, {})
+
+
+def test_a_card_breaks_lines_so_that_code_can_be_told_apart() -> None:
+    model = SourceText.plain("x ~ normal(0, 1)\ny = where(x > 0, x, 0) + where(x > 1, 1, 0) * 2")
+    statement = SourceText.plain("E(y) == 1")
+    claim = replace(CARD, statement=statement, model=model, note="many words of a note " * 8)
+    examples = {"qk-variance": "dropcheck run qk"}
+    narrow = claim_cards([claim], REGISTRY, examples, Terminal(40)).splitlines()
+    assert max(map(len, narrow)) <= 40
+    at = narrow.index("  model       x ~ normal(0, 1)")
+    assert narrow[at + 1 : at + 3] == [
+        "              y = where(x > 0, x, 0) +",
+        "                  where(x > 1, 1, 0) * 2",
+    ]
+    wide = claim_cards([claim], REGISTRY, examples, Terminal(160))
+    assert "              y = where(x > 0, x, 0) + where(x > 1, 1, 0) * 2" in wide.splitlines()
+    assert max(map(len, wide.splitlines())) <= 14 + 90
+    assert " ".join(wide.split()).count("many words of a note") == 8
+
+
+@pytest.mark.parametrize(
+    ("statement", "within", "shown"),
+    [
+        ("E(x) == 0.5", None, "0.01 of 0.5"),
+        ("E(x) == 0", None, "0.01 of the size of what is compared"),
+        ("E(x) == E(y)", None, "0.01 of the size of what is compared"),
+        ("P(x < 0) == 0.3", None, "0.01 of 0.3"),
+        ("P(x < 0) == 0.7", None, "0.01 of 0.3"),
+        ("E(x) == -0.5", None, "0.01 of 0.5"),
+        ("1 == E(x)", None, "0.01 of 1"),
+        ("E(x) == a", None, "0.01 of the size of what is compared"),
+        ("1 <= E(x) <= 2", None, "0.01 of 2"),
+        # both ends are 0: the scale is the size of the middle
+        ("0 <= E(y**2) - 1 <= 0", None, "0.01 of the size of what is compared"),
+        ("E(x) == 1 - 1", None, "0.01 of the size of what is compared"),
+        ("E(x) <= E(y) <= E(z)", None, "0.01 of the size of what is compared"),
+        ("E(x) == 0.5", 0.002, "0.002, absolute"),
+        # what has no scale
+        ("P(x**2 >= 0) == 1", None, "±0.0001: violations rarer than that"),
+        ("P(x**2 >= 0) == 1", 1e-5, "±1e-05: violations rarer than that"),
+        ("a == a", None, "±0: nothing is random, and what is not equal differs"),
+    ],
+)
+def test_a_card_says_which_scale_is_used(statement: str, within: float | None, shown: str) -> None:
+    model = SourceText.plain("x ~ normal(0, 1)\ny ~ normal(0, 1)\nz ~ normal(0, 1)")
+    claim = replace(
+        CARD,
+        statement=SourceText.plain(statement),
+        within=within,
+        model=model,
+        parameters={"a": (0.0, 1.0)},
+        requires=(),
+    )
+    cases = [prepare(case) for case in claim.expand()]
+    assert resolution_text(claim, cases) == shown
