@@ -1,11 +1,14 @@
-"""Files and values that are refused whole, in good time; `contract/refused.yaml` has all others."""
+"""Files and values that are refused whole, in good time; contract/refused.yaml has all others."""
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import time
 import tracemalloc
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -141,8 +144,65 @@ def test_what_is_too_large_takes_no_memory(
     assert peak < most
 
 
-@pytest.mark.usefixtures("folder")
-def test_a_model_of_2000_lines_is_run(capsys: Capsys) -> None:
-    lines = [f"x{i} = x{i - 1} + {i % 2}" for i in range(1, 2000)]
-    text = one_claim(";".join(["x0 ~ normal(0, 1)", *lines]), "Var(x1999) == 1")
-    assert run(capsys, text) == Refusal(0, [])
+N = 200_000
+PLACES = {
+    "title": "dropcheck: 1\nclaims:\n  c:\n    title: {}\n    claim: 1 == 1\n",
+    "title with a colon": "dropcheck: 1\nclaims:\n  c:\n    title: a {} : b\n    claim: 1 == 1\n",
+    "title with a tab": "dropcheck: 1\nclaims:\n  c:\n    title: {}b:\tc\n    claim: 1 == 1\n",
+    "statement": "dropcheck: 1\nclaims:\n  c:\n    title: T\n    claim: 1 == {} 1\n",
+    "quoted statement": 'dropcheck: 1\nclaims:\n  c:\n    title: T\n    claim: "1 == {} \\t 1"\n',
+    "model": (
+        "dropcheck: 1\nclaims:\n  c:\n    title: T\n    model: |\n      x = 1 {}\n"
+        "    claim: x == 1\n"
+    ),
+    "name in a model": (
+        "dropcheck: 1\nclaims:\n  c:\n    title: T\n    model: |\n      {} = 1\n    claim: 1 == 1\n"
+    ),
+    "key": "dropcheck: 1\nclaims:\n  c:\n    title: T\n    {}: 1\n    claim: 1 == 1\n",
+    "parameter": (
+        "dropcheck: 1\nclaims:\n  c:\n    title: T\n    parameters:\n      {}: 1\n"
+        "    claim: 1 == 1\n"
+    ),
+    "value": (
+        "dropcheck: 1\nclaims:\n  c:\n    title: T\n    parameters:\n      p: {}\n"
+        "    claim: p == 1\n"
+    ),
+}
+CHARACTERS = ["a", " ", "(", "\\ ", "x y = "]
+
+
+def check(folder: Path, text: str) -> subprocess.CompletedProcess[str]:
+    (folder / "claims.yaml").write_text(text, encoding="utf-8")
+    return subprocess.run(
+        [sys.executable, "-m", "dropcheck", "check", "--file", "claims.yaml"],
+        cwd=folder,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+
+
+CHECK_ALL = """
+import pathlib
+from dropcheck.cli import main
+for path in sorted(pathlib.Path().glob("*.yaml")):
+    print(path, flush=True)
+    assert main(["check", "--file", str(path)]) in (0, 2), path
+"""
+
+
+def test_one_character_many_times(tmp_path: Path) -> None:
+    for (place, form), (number, character) in product(PLACES.items(), enumerate(CHARACTERS)):
+        for length in (N, 19_000):  # what is refused for its length, and what is just short enough
+            text = form.replace("{}", character * (length // len(character)))
+            (tmp_path / f"{place}-{number}-{length}.yaml").write_text(text, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", CHECK_ALL],
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-200:] + done.stderr[-2_000:]

@@ -1,12 +1,16 @@
-"""Claims files among the arguments: as options or as words, several, mixed with ids."""
+"""Which claims a command speaks of: files, folders, standard input, projects, and init."""
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from pathlib import Path
 
 import pytest
 from cli_stub import CLAIMS, Cli
+
+from dropcheck.cli import main
 
 OTHER = """\
 dropcheck: 1
@@ -59,10 +63,202 @@ def test_the_command_that_repeats_a_case_names_every_file(files: Cli) -> None:
     assert json.loads(again.out)["cases"][0]["repeat"] == case["repeat"]
 
 
-def test_one_mark_in_two_documents_is_an_error_that_says_how_to_name_it(files: Cli) -> None:
-    for name in ("one.md", "two.md"):
-        Path(name).write_text("# Sums\n\nIt is 3<!-- dropcheck: == 1 + 2 -->.\n", encoding="utf-8")
-    result = files("run", "one.md", "two.md")
-    assert result.code == 2
-    assert "is already used in one.md, line 3" in result.err
-    assert "give one of the two a name, as in dropcheck #another: …" in result.err
+TEXT = """\
+dropcheck: 1
+documents: {post: {title: A post}, thread: {title: A thread}}
+models:
+  inverted: |
+    x ~ normal(2, 1)
+    m ~ bernoulli(1 - p)
+    y = m * x / (1 - p)
+claims:
+  inverted-dropout:
+    title: It keeps the mean
+    sources: [{document: post, section: A}, {document: thread}]
+    parameters: {p: [0.2, 0.5]}
+    model: inverted
+    claims:
+      mean: E(y) == 2
+      sd: {claim: Std(y) == Std(x), expect: refuted, truth: variance, says: It stays, note: No}
+      variance: {claim: Var(y) == 1 + p / (1 - p) * 5, tags: [spread], title: The variance}
+  other: {title: T, claim: 1 == 1}
+"""
+
+
+@pytest.fixture
+def here(folder: Path) -> Path:
+    (folder / "claims.yaml").write_text(TEXT)
+    return folder
+
+
+def called(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    from dropcheck.cli import main
+
+    code = main(list(arguments))
+    done = capsys.readouterr()
+    return code, done.out, done.err
+
+
+def run_claims(out: str) -> list[str]:
+    return list(dict.fromkeys(case["claim"] for case in json.loads(out)["cases"]))
+
+
+EVERY = [f"inverted-dropout.{name}" for name in ("mean", "sd", "variance")]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["inverted-dropout"], EVERY),
+        (["inverted-dropout.sd"], EVERY[1:2]),
+        (["inverted-dropout.sd", "claims.yaml"], EVERY[1:2]),
+        (["*.mean", "other"], [EVERY[0], "other"]),
+        (["--tag", "spread"], EVERY[2:]),
+        (["all"], [*EVERY, "other"]),
+    ],
+)
+def test_what_is_named_is_run(
+    here: Path, capsys: pytest.CaptureFixture[str], words: list[str], expected: list[str]
+) -> None:
+    code, out, _ = called(capsys, "run", *words, "--format", "json")
+    assert (code, run_claims(out)) == (0, expected)
+
+
+MARKED = "# Sums\n\nIt is 3<!-- dropcheck #sums: == 1 + 2 -->.\n"
+
+
+def listed(cli: Cli, *arguments: str) -> list[str]:
+    done = cli("list", *arguments, "--format", "json")
+    assert done.code == 0, done.err
+    return [claim["id"] for claim in json.loads(done.out)["claims"]]
+
+
+# ---- folders -------------------------------------------------------------------------------------
+
+
+def test_a_folder_stands_for_the_files_in_it_that_hold_claims(cli: Cli) -> None:
+    for name, text in {
+        "docs/sums.md": MARKED,
+        "docs/plain.md": "Nothing of dropcheck is claimed.\n",
+        "docs/more/own.yaml": CLAIMS,
+        "docs/workflow.yml": "on: push\n",
+        "docs/.hidden/other.yaml": CLAIMS,
+    }.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(text, encoding="utf-8")
+    assert {"sums", "kept-share"} <= set(listed(cli, "docs/"))
+    told = cli("check", "docs")
+    assert told.code == 0
+    assert "note: docs holds docs/sums.md, docs/more/own.yaml\n" in told.err
+    run = cli("run", "docs/", "kept-share", "--format", "json")
+    assert "--file docs/ " in json.loads(run.out)["cases"][0]["repeat"]
+    assert {"sums", "kept-share"} <= set(listed(cli, "docs"))
+    Path("kept-share").mkdir()
+    assert listed(cli, "kept-share") == ["kept-share"]  # an id of claims.yaml outranks a folder
+    Path("kept").write_text(CLAIMS.replace("kept-share", "kept"), encoding="utf-8")
+    assert listed(cli, "kept", "-f", "kept") == ["kept"]  # the id, and the file by its option
+
+
+# ---- standard input ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("arguments", [["run", "-"], ["check", "-"], ["list", "--file", "-"]])
+def test_a_dash_is_standard_input(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    text = "dropcheck: 1\nclaims: {one: {title: T, tags: [passes], claim: 1 == 1}}\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    done = cli(*arguments)
+    assert (done.code, done.err) == (0, "")
+    assert "<stdin>" in done.out
+
+
+# ---- pyproject.toml ------------------------------------------------------------------------------
+
+
+def project(text: str) -> None:
+    Path("pyproject.toml").write_text(f"[tool.dropcheck]\n{text}\n", encoding="utf-8")
+
+
+def test_a_project_gives_defaults_and_the_line_outranks_them(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("own.yaml").write_text(CLAIMS, encoding="utf-8")
+    project('file = "own.yaml"\ntags = ["fails"]\nalpha = 1e-3\nresolution = "5%"\nseed = 9')
+    Path("deep/er").mkdir(parents=True)
+    monkeypatch.chdir("deep/er")
+    report = json.loads(cli("run", "--format", "json").out)
+    assert [case["claim"] for case in report["cases"]] == ["kept-share"]
+    assert (report["alpha"], report["seed"]) == (0.001, 9)
+    repeat = report["cases"][0]["repeat"]
+    assert "--file ../../own.yaml " in repeat
+    assert repeat.endswith("--seed 9 --alpha=0.001 --resolution=5%")
+    Path("open-question").mkdir()  # an id of the project's file outranks a folder
+    line = ["run", "open-question", "--alpha", "0.01", "--seed", "1", "--format", "json"]
+    report = json.loads(cli(*line).out)
+    assert [case["claim"] for case in report["cases"]] == ["open-question"]  # whatever its tags
+    assert (report["alpha"], report["seed"]) == (0.01, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("alhpa = 1", "pyproject.toml:2:1: [tool.dropcheck] has no key 'alhpa'"),
+        ("seed = 1\nalpha = 2", "pyproject.toml:3:1: 'alpha' cannot be '2': it must be a number"),
+        ("seed = true", "pyproject.toml:2:1: 'seed' cannot be 'True': it must be a whole number"),
+        ("tags = 3", "pyproject.toml:2:1: 'tags' must be a text or a list of texts, and is 3"),
+        ("seed = = 1", "pyproject.toml:2:8: it cannot be read: Invalid value"),
+    ],
+)
+def test_what_is_wrong_in_it_is_told_with_its_place(cli: Cli, text: str, told: str) -> None:
+    project(text)
+    done = cli("run", "kept-share")
+    assert done.code == 2
+    assert done.err.startswith(told)
+
+
+Capsys = pytest.CaptureFixture[str]
+SCHEMA = "claims.schema.json"
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def test_a_file_is_not_written_over(folder: Path, capsys: Capsys) -> None:
+    (folder / "claims.yaml").write_text("mine")
+    assert main(["init"]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "there is a file 'claims.yaml' already" in told.err
+    assert "--force" in told.err
+    assert (folder / "claims.yaml").read_text() == "mine"
+    assert names(folder) == {"claims.yaml"}
+
+
+def test_somebody_elses_schema_is_not_written_over(folder: Path, capsys: Capsys) -> None:
+    (folder / SCHEMA).write_text('{"title": "Insurance claims"}')
+    assert main(["init"]) == 2
+    assert "not dropcheck's schema" in capsys.readouterr().err
+    assert names(folder) == {SCHEMA}
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("", "is a folder"),
+        ("none/claims.yaml", "could not be written"),
+        (SCHEMA, "is the name of the schema"),
+        ("claims.yaml/under", "could not be written"),
+    ],
+)
+def test_what_cannot_be_written_is_told(name: str, said: str, folder: Path, capsys: Capsys) -> None:
+    if name.startswith("claims.yaml/"):
+        (folder / "claims.yaml").write_text("a file, no folder")
+    before = names(folder)
+    assert main(["init", str(folder / name)]) == 2
+    told = capsys.readouterr()
+    assert said in " ".join(told.err.split())
+    assert "hint: " in told.err
+    assert told.out == ""
+    assert names(folder) == before

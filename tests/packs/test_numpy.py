@@ -586,7 +586,8 @@ FAULTS: tuple[tuple[str, str, Any, dict[str, str]], ...] = (
     ("initialisers/he-normal-shape.sums", "he_normal", weights_of(
         lambda g, n, m: np.repeat(g.normal(0, np.sqrt(2 / n), (1, n)), m, axis=0)), {}),
     ("initialisers/he-normal-shape.distinct", "he_normal", weights_of(
-        lambda g, n, m: g.normal(0, np.sqrt(2 / n), (m, n))[np.arange(m) * (np.arange(m) != 1)]), {}),
+        lambda g, n, m: g.normal(0, np.sqrt(2 / n), (m, n))[np.arange(m) * (np.arange(m) != 1)]),
+        {}),
     ("initialisers/he-normal-shape.far", "he_normal", weights_of(
         lambda g, n, m: g.standard_t(5, (m, n)) * np.sqrt(3 / 5 * 2 / n)), {}),
     ("initialisers/he-normal-shape.size", "he_normal", weights_of(

@@ -348,8 +348,8 @@ def test_ids_are_unique_and_every_reference_leads_somewhere(document: Node) -> N
 
 def test_it_speaks_to_screen_readers(document: Node) -> None:
     labelled = {id(field) for label in document.all("label") for field in label.all()}
-    for field in (*document.all("input"), *document.all("select")):
-        assert id(field) in labelled
+    for one in (*document.all("input"), *document.all("select")):
+        assert id(one) in labelled
     for svg in document.all("svg"):
         assert svg.attributes.get("aria-hidden") == "true" or "overflow" in svg.attributes
     levels = [int(node.name[1]) for node in document.all() if re.fullmatch("h[1-6]", node.name)]

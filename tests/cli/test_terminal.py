@@ -1,4 +1,4 @@
-"""What a person meets at a terminal: progress, interruptions and closed pipes."""
+"""At a terminal: progress, interruptions, closed pipes, little memory, and narrow screens."""
 
 from __future__ import annotations
 
@@ -15,9 +15,63 @@ from pathlib import Path
 
 import pexpect
 import pytest
-from terminals import POSIX, PROGRAM, environment, started, stop_all
 
 from dropcheck.report.progress import RunProgress, progress_line
+
+POSIX = pytest.mark.skipif(os.name == "nt", reason="terminals and signals are those of POSIX")
+
+PROGRAM = [sys.executable, "-m", "dropcheck"]
+
+
+def environment(**more: str) -> dict[str, str]:
+    """That of this process without what changes how the program prints, and more."""
+    cleared = {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "TERM", "PYTHONIOENCODING", "GITHUB_ACTIONS"}
+    kept = {key: value for key, value in os.environ.items() if key not in cleared}
+    return {**kept, "TERM": "xterm", **more}
+
+
+# says that Ctrl-C is listened to by closing a file that it inherits
+LISTENING = """\
+import os, sys
+from dropcheck import interrupt
+from dropcheck.__main__ import program
+interrupt.listen()
+os.close(int(sys.argv.pop(1)))
+program()
+"""
+
+
+_STARTED: list[subprocess.Popen[str]] = []
+
+
+def stop_all() -> None:
+    """End what was started and still runs, with its workers: a test that fails leaves nothing."""
+    while _STARTED:
+        process = _STARTED.pop()
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+
+
+def started(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    """The program once it listens to Ctrl-C, at the head of a group of processes of its own."""
+    waiting, open_until_listening = os.pipe()
+    process = subprocess.Popen(
+        [sys.executable, "-c", LISTENING, str(open_until_listening), *arguments],
+        cwd=folder,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        pass_fds=[open_until_listening],
+        start_new_session=True,
+        text=True,
+    )
+    _STARTED.append(process)
+    os.close(open_until_listening)
+    with os.fdopen(waiting) as reading:
+        reading.read()  # to the end, which is reached once nobody holds the other one
+    return process
+
 
 pytestmark = POSIX
 
@@ -107,20 +161,8 @@ def test_progress_tells_cases_the_share_of_planned_draws_and_time_left(folder: P
     terminal.finished()
 
 
-@pytest.mark.parametrize("columns", [20, 40])
-def test_progress_keeps_to_one_line(columns: int, folder: Path) -> None:
-    terminal = Terminal(folder, "run", *ALONE, "--time-limit", "1.5s", columns=columns)
-    terminal.child.expect("2/3 cases")
-    told = str(terminal.child.after) + terminal.finished()[1]
-    shown = re.findall(r"[23]/3 cases[^\r\n\x1b]*", told)
-    assert shown
-    assert max(map(len, shown)) < columns
-    assert "\x1b[2A" not in told  # of two lines, the cursor would go up by two
-
-
-@pytest.mark.parametrize("quiet", [[], ["--quiet"]])
-def test_progress_is_gone_when_the_run_is_done(quiet: list[str], folder: Path) -> None:
-    told = Terminal(folder, "run", *ALONE, "--time-limit", "1.2s", *quiet).finished()[1]
+def test_progress_is_gone_when_the_run_is_done(folder: Path) -> None:
+    told = Terminal(folder, "run", *ALONE, "--time-limit", "1.2s").finished()[1]
     assert "\x1b[2K" in told[told.rindex("3/3 cases") :]  # its line is taken away
     assert "/3 cases" not in told[told.rindex("\x1b[2K") :]
 
@@ -161,7 +203,7 @@ def test_time_left_is_told_where_all_draws_are_planned_or_time_is_limited() -> N
 
 @pytest.mark.parametrize(
     ("sent", "times"),
-    [(signal.SIGINT, 1), (signal.SIGINT, 2), (signal.SIGINT, 3), (signal.SIGTERM, 2)],
+    [(signal.SIGINT, 1), (signal.SIGINT, 3), (signal.SIGTERM, 2)],
 )
 def test_an_interruption_prints_what_is_finished_and_exits_with_130(
     sent: signal.Signals, times: int, folder: Path
@@ -196,11 +238,10 @@ def test_an_interruption_prints_what_is_finished_and_exits_with_130(
     ],
     ids=lambda arguments: " ".join(arguments[:1] + arguments[5:]),
 )
-@pytest.mark.parametrize("after", [0.6, 1.3])
-def test_every_command_that_draws_stops(after: float, arguments: list[str], folder: Path) -> None:
+def test_every_command_that_draws_stops(arguments: list[str], folder: Path) -> None:
     (folder / "claims.yaml").write_text(QUICK + SLOW + HEAVY)
     process = started(folder, *arguments)
-    time.sleep(after)
+    time.sleep(0.8)
     pressed = time.monotonic()
     for _ in range(2):
         if process.poll() is None:
@@ -228,19 +269,7 @@ def test_a_group_that_is_sent_sigterm_stops(folder: Path) -> None:
     assert json.loads(out)["interrupted"] is True
 
 
-def test_sigterm_that_is_ignored_stays_ignored() -> None:
-    script = (
-        "import os, signal\n"
-        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
-        "from dropcheck import interrupt\n"
-        "interrupt.listen()\n"
-        "os.kill(os.getpid(), signal.SIGTERM)\n"
-        "assert not interrupt.heard()\n"
-    )
-    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
-
-
-@pytest.mark.parametrize("command", ["run", "check", "list", "mutate", "plan"])
+@pytest.mark.parametrize("command", ["run", "check"])
 def test_loading_is_interrupted_in_silence(command: str, folder: Path) -> None:
     os.mkfifo(folder / "pipe.yaml")  # nobody writes to it: reading it takes for ever
     arguments = ["check", "pipe.yaml"] if command == "check" else [command, "--file", "pipe.yaml"]
@@ -305,7 +334,7 @@ def in_a_shell(line: str, folder: Path, shell: str = "sh") -> subprocess.Complet
 # ---- little memory -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("megabytes", [60, 120, 200, 300])
+@pytest.mark.parametrize("megabytes", [60, 200])
 def test_too_little_memory_is_no_verdict(megabytes: int, folder: Path) -> None:
     line = f"ulimit -v {megabytes * 1024}; exec {' '.join(PROGRAM)} run quick-mean --draws-only"
     done = in_a_shell(line, folder)
@@ -321,17 +350,8 @@ def test_too_little_memory_is_no_verdict(megabytes: int, folder: Path) -> None:
     ("arguments", "reader", "code"),
     [
         ("run --file quick.yaml", "head -n 1", 1),
-        ("run --file quick.yaml", "true", 1),
-        ("run quick-mean --file quick.yaml", "head -n 1", 0),
-        ("run --file quick.yaml --format json", "head -n 1", 1),
-        ("run --file quick.yaml --format csv", "true", 1),
-        ("list --file quick.yaml", "head -n 1", 0),
-        ("show --file quick.yaml quick-mean", "true", 0),
-        ("schema", "head -n 1", 0),
         ("schema", "true", 0),
         ("check claims.yaml absent.yaml", "true", 2),
-        ("--help", "true", 0),
-        ("run --help", "head -n 1", 0),
     ],
 )
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash tells the code of each of a pipe")
@@ -343,3 +363,106 @@ def test_a_closed_pipe_keeps_the_exit_code(
     assert done.returncode == code
     assert "Traceback" not in done.stderr
     assert "Broken" not in done.stderr
+
+
+WORDY = """\
+dropcheck: 1
+documents: {notes: {title: 'Notes — “α ≤ β”, 日本語', date: 2024-02-13}}
+claims:
+  variance-of-a-scaled-product-of-two:
+    title: 'The variance σ² is ≤ 1 — “exactly” 日本語, whatever the law'
+    document: notes
+    section: Größe
+    tags: [größe, x]
+    note: It is √n · σ, and a note goes on for longer than any narrow terminal is wide.
+    parameters: {number_of_terms: [12345, 0.25], law: 'student_t(5)'}
+    model: |
+      x ~ law
+      y = 12345678 + number_of_terms * x
+    claim: E(y) == 12345678 * 1.0000001
+    tolerance: 0.25
+  refuted:
+    title: Zero is 12345
+    model: x ~ normal(0, 1)
+    claim: E(x) == 12345
+"""
+COMMANDS = {
+    "run": ["run", "--max-draws", "2e4"],
+    "list": ["list"],
+    "show": ["show", "*"],
+    "check": ["check"],
+}
+SCREENS: dict[str, dict[str, str]] = {
+    "40 columns": {"COLUMNS": "40"},
+    "forced colour": {"FORCE_COLOR": "1", "COLUMNS": "60"},
+    "ASCII": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    "Western Windows": {"PYTHONIOENCODING": "cp1252", "NO_COLOR": "1"},
+}
+# All commands in one process: its start takes longer than they do.
+PROBE = """\
+import json, sys
+from dropcheck.cli import main
+for arguments in json.loads(sys.argv[1]):
+    code = main(arguments)
+    print(f"<<exit {int(code)}>>", flush=True)
+"""
+HEADINGS = {"claim", "note"}  # small blocks have none where there is nothing to say
+EXACT = {"12345678"}  # exact values are shown where there is room
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+TIMES = re.compile(r"\d[\d.]*\s+(?:ms|s|min)\b")  # differ from run to run
+TOKENS = re.compile(r"[A-Za-z0-9][\w.+-]*[A-Za-z0-9]")
+
+
+def screens(folder: Path, more: Mapping[str, str]) -> dict[str, tuple[int, str]]:
+    """The exit code of each command, and what it prints, on such a screen."""
+    (folder / "claims.yaml").write_text(WORDY, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", PROBE, json.dumps(list(COMMANDS.values()))],
+        cwd=folder,
+        env=environment(**more),
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    told = done.stdout.decode(more.get("PYTHONIOENCODING", "utf-8"))
+    assert b"Traceback" not in done.stderr, done.stderr.decode()
+    assert done.returncode == 0, done.stderr.decode()
+    parts = re.split(r"<<exit (\d+)>>\s", told)
+    texts, codes = parts[:-1:2], parts[1::2]
+    found = zip(COMMANDS, codes, texts, strict=True)
+    return {name: (int(code), text) for name, code, text in found}
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str]]:
+    return screens(tmp_path_factory.mktemp("wide"), {"COLUMNS": "400"})
+
+
+def tokens(text: str) -> set[str]:
+    """Ids, numbers and words: what must be found whole on any screen."""
+    plain = TIMES.sub("", COLOURS.sub("", text))
+    return {token for token in TOKENS.findall(plain) if token.isascii()}
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_no_screen_loses_a_code_an_id_or_a_number(
+    screen: str, tmp_path: Path, wide: dict[str, tuple[int, str]]
+) -> None:
+    assert wide["run"][0] == 1
+    for name, (code, text) in screens(tmp_path, SCREENS[screen]).items():
+        expected_code, expected = wide[name]
+        if name == "run":
+            # columns leave a narrow table, where long ids are folded; below it, what did not pass
+            # stands in full
+            assert "variance-of-a-" in text
+            expected = expected.partition("\n\n")[2]
+        assert code == expected_code, text
+        assert "variance-of-a-scaled-product-of-two" in text or name not in ("list", "show")
+        lost = tokens(expected) - tokens(text) - HEADINGS - EXACT
+        assert lost == set(), (name, text)
+        if screen.startswith("ASCII"):
+            assert text.isascii()
+        if screen != "forced colour":
+            assert "\x1b" not in text
+        else:
+            assert name == "check" or "\x1b[" in text
