@@ -1,15 +1,9 @@
-"""Documents spoilt at random: what a reader makes of them, by carrier.
-
-Run by hand for many: `python tests/helpers/fuzzed_documents.py SEED COUNT ENDING`.
-"""
+"""Documents of each format, and the same spoilt at random."""
 
 from __future__ import annotations
 
 import json
 import random
-import sys
-import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -136,38 +130,3 @@ def read_text(folder: Path, text: str, ending: str) -> int | None:
             assert where is None or where.file == path.name
         return None
     return len(registry.claims)
-
-
-def main(seed: int, count: int, ending: str) -> None:
-    """Read many, and say which take long or end in a traceback."""
-    folder = Path(tempfile.mkdtemp())
-    worst, claims, refused, faults = 0.0, 0, 0, 0
-    for number, text in enumerate(spoilt(ending, seed, count)):
-        began = time.process_time()
-        try:
-            found = read_text(folder, text, ending)
-            refused += found is None
-            claims += found or 0
-            taken = time.process_time() - began
-            if number % 4 == 0:
-                none = read_text(folder, hidden(ending, text), ending)
-                assert not none, "a mark was seen where there is none"
-        except Exception as error:
-            faults += 1
-            taken = 0.0
-            kept = folder / f"fault-{seed}-{number}{ending}"
-            kept.write_bytes(text.encode("utf-8", "surrogatepass"))
-            print(f"{kept}: {error!r}", flush=True)  # noqa: T201 - a program
-        if taken > max(worst, 0.5):
-            kept = folder / f"slow-{seed}-{number}{ending}"
-            kept.write_bytes(text.encode("utf-8", "surrogatepass"))
-            print(f"{kept}: {taken:.2f} s", flush=True)  # noqa: T201 - a program
-        worst = max(worst, taken)
-        if number % 1_000 == 999:
-            print(f"{ending} {seed}: {number + 1} so far", flush=True)  # noqa: T201 - a program
-    told = f"{claims} claims, {refused} refused, {faults} faults, at most {worst:.2f} s"
-    print(f"{ending} {seed}: {count} read, {told}")  # noqa: T201 - a program
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])

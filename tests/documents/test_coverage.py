@@ -1,4 +1,4 @@
-"""What of a document no mark speaks of: each figure and formula, and nothing that only looks so."""
+"""What of a document no mark speaks of; and documents spoilt at random, read in good time."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import time
 from pathlib import Path
 
 import pytest
-from fuzzed_documents import notebook
+from fuzzed_documents import base_documents, hidden, notebook, read_text, spoilt
 
-from dropcheck.documents import read_any
+from dropcheck.documents import ENDINGS, read_any
 from dropcheck.documents.marks import formulas_in
 from dropcheck.results.coverage import Coverage, counts
 
@@ -125,13 +125,6 @@ def test_what_marks_speak_of_is_claimed(tmp_path: Path) -> None:
     assert formula.after == ", $c = d$, 8.0 or 2."
 
 
-def test_cells_of_one_row_are_apart(tmp_path: Path) -> None:
-    text = f"| a | b |\n|---|---|\n| 8.0{MARK} | 8.0{MARK} |\n| 8.0 | 8.0{MARK} |\n"
-    found = covered(tmp_path, text)
-    assert [(one.text, one.location.line) for one in found.unclaimed] == [("8.0", 4)]
-    assert found.claimed_figures == 3
-
-
 @pytest.mark.parametrize(
     "text", ["`" * 10_000, "$" * 10_000, "$1 " * 10_000, r"\( " * 10_000, "1.5 " * 10_000,
              "{a=" * 10_000, "](" * 10_000, "<!--" * 5_000, "1." * 10_000, "1,234" * 5_000,
@@ -167,3 +160,39 @@ def test_every_format_counts(tmp_path: Path, name: str) -> None:
     found = covered(tmp_path, text, name)
     assert [one.text for one in found.unclaimed] == expected
     assert found.claimed_figures == 1
+
+
+READ = (".md", ".tex", ".ipynb")
+
+
+@pytest.mark.parametrize("ending", READ)
+def test_a_spoilt_document_is_read_or_refused(tmp_path: Path, ending: str) -> None:
+    found = [read_text(tmp_path, text, ending) for text in spoilt(ending, 3, 60)]
+    assert None in found
+    assert any(found)
+
+
+@pytest.mark.parametrize("ending", READ)
+def test_no_mark_is_seen_in_code(tmp_path: Path, ending: str) -> None:
+    for text in [*base_documents(ending)[-2:], *spoilt(ending, 4, 20)]:
+        assert not read_text(tmp_path, hidden(ending, text), ending)
+
+
+LONG = {
+    ".md": ["<!-- x ", "<p ", "<p b='", "<p>&#", "<p><", "<script>", "<!a ", "</p ", "<p><code>",
+            "<p>8<!-- dropcheck: == 9 -->"],
+    ".tex": ["%", "\\section{", "\\\\[", "\\begin{align}", "\\url{", "\\verb|", "$", "\\cite[", "{",
+             "\\iffalse ", "\\emph{", "8 % dropcheck: == 9\n", "\\[ x % a\n", "\\lstinline[", "~"],
+    ".ipynb": ["[", "{", '"', '{"a":', '"a",', "\\"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("ending", "piece"), [(ending, piece) for ending, pieces in LONG.items() for piece in pieces]
+)
+def test_what_is_never_closed_takes_no_long_time(tmp_path: Path, ending: str, piece: str) -> None:
+    """What takes time in the square of its length would take minutes here."""
+    read_text(
+        tmp_path, piece * min(200_000 // len(piece), 20_000 if len(piece) < 9 else 1_000), ending
+    )
+    assert ending in ENDINGS
