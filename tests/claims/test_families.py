@@ -60,11 +60,6 @@ def problems(text: str) -> list[str]:
     return [f"{one.location} {one.message} | {one.hint}" for one in caught.value.problems]
 
 
-def changed(before: str, after: str) -> str:
-    assert before in TEXT
-    return TEXT.replace(before, after)
-
-
 # ---- statements ----------------------------------------------------------------------------------
 
 
@@ -106,13 +101,6 @@ def test_a_bare_name_stands_for_the_lines_of_a_model() -> None:
     )
 
 
-def test_an_error_in_a_shared_line_is_one_error_where_the_line_stands() -> None:
-    checked = check_registry(read_text(changed("bernoulli(1 - p)", "bernouli(1 - p)")))
-    (problem,) = checked.problems
-    assert problem.location is not None
-    assert (problem.location.line, problem.location.column) == (9, 9)
-
-
 def test_models_that_name_one_another_cannot_grow_without_end() -> None:
     names = [f"m{n}" for n in range(40)]
     lines = ["dropcheck: 1", "models:", "  m0: |", *(f"    x{n} = {n}" for n in range(200))]
@@ -122,30 +110,11 @@ def test_models_that_name_one_another_cannot_grow_without_end() -> None:
     assert "longer than 400,000 characters" in found[0]
 
 
-def test_claims_that_share_a_model_share_its_text() -> None:
-    one, other = [f"  c{n}: {{title: T, claim: 1 == 1, model: a}}" for n in range(2)]
-    registry = read_text(f"dropcheck: 1\nmodels: {{a: y = 1}}\nclaims:\n{one}\n{other}\n")
-    first, second = (claim.model for claim in registry.claims.values())
-    assert first is second
-
-
 # ---- notes ---------------------------------------------------------------------------------------
 
 
 def notes(registry: Registry) -> list[str]:
     return [one.message for one in check_registry(registry).notes]
-
-
-def test_what_nothing_uses_is_noted_once() -> None:
-    text = changed("    y = m", "    unseen = 2 * m\n    y = m").replace(
-        "{p: [0.1", "{k: 1, p: [0.1"
-    )
-    text = text.replace("defaults:", "  spare: a = 1\ndefaults:")
-    assert sorted(notes(read_text(text))) == [
-        "no claim uses the model 'spare'",
-        "the model's 'unseen' is not used",
-        "the parameter 'k' of inverted-dropout is not used",
-    ]
 
 
 def test_a_claim_with_very_many_statements_is_refused_and_many_cost_little() -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import shlex
 import time
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +12,7 @@ from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import MOST_CASES, Case, Registry
 from dropcheck.claims.select import repeat_command, select, select_claims
 from dropcheck.claims.values import decimal_text
-from dropcheck.errors import DropcheckError, NothingSelected, Problem
+from dropcheck.errors import DropcheckError, NothingSelected
 from dropcheck.results import ParameterValue
 
 REGISTRY = read_text(
@@ -50,18 +48,6 @@ def ids(cases: tuple[Case, ...]) -> list[str]:
 
 def points(cases: tuple[Case, ...], claim: str) -> list[dict[str, ParameterValue]]:
     return [dict(case.parameters) for case in cases if case.claim.id == claim]
-
-
-def problems_of(
-    registry: Registry = REGISTRY,
-    patterns: tuple[str, ...] = (),
-    tags: tuple[str, ...] = (),
-    **overrides: str,
-) -> tuple[Problem, ...]:
-    with pytest.raises(DropcheckError) as caught:
-        select(registry, patterns, tags, overrides)
-    assert type(caught.value) is DropcheckError  # exit 2, not 5
-    return caught.value.problems
 
 
 ALL = ["qk-variance", "dropout-mean", "dropout-pairs", "plain"]
@@ -122,23 +108,6 @@ def test_what_selects_nothing_says_what_to_write(
     assert problem.hint == hint
     nothing = message.startswith("no claim")  # which is exit 5, not 2
     assert isinstance(caught.value, NothingSelected) == nothing
-
-
-def test_a_word_that_is_no_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "papers").mkdir()
-    other = dataclasses.replace(REGISTRY, name="other.yaml")
-    meant = {
-        "dk=64": "a value is given by --dk 64",
-        "papers": "'papers' is a folder: write papers/ for the claims in it",
-        "zzz": "dropcheck list shows every id",
-    }
-    for name, hint in meant.items():
-        (problem,) = problems_of(other, patterns=(name,))
-        assert problem.hint == hint
-    (tmp_path / "claims.yaml").touch()
-    (problem,) = problems_of(other, patterns=("zzz",))
-    assert problem.hint == "claims.yaml is not read where another file is named: name it too"
 
 
 # ---- overrides ----------------------------------------------------------------------------------
@@ -202,22 +171,6 @@ def test_a_listed_case_keeps_its_other_values() -> None:
     assert points(cases, "crossed") == [{"n": 3.0, "p": 0.2, "low": 2.0, "law": "rademacher()"}]
 
 
-def test_a_sweep_of_listed_cases_is_counted_before_it_is_made() -> None:
-    many = ",".join(str(n + 50) for n in range(9_000))
-    message = "crossed would have 108,000 cases, and the most is 100,000"
-    assert [one.message for one in problems_of(CROSSED, p=many, n="1,2,3,4,5,6")] == [message]
-    assert len(select(CROSSED, [], [], {"p": many, "n": "1,2,3,4,5"})) == 90_000
-    # one pair of these is listed, and stands once for each value of `n`
-    listed = ",".join(["0.1", *(str(n + 50) for n in range(400))])
-    (problem,) = problems_of(CROSSED, p=listed, low=listed.replace("0.1", "1"))
-    assert problem.message == "crossed would have 643,202 cases, and the most is 100,000"
-
-
-def test_a_reserved_name_is_reported_with_the_option_that_sets_it() -> None:
-    (problem,) = problems_of(alpha="x")
-    assert problem.message.startswith("--set alpha: 'x' is")
-
-
 def test_the_work_grows_with_the_number_of_values() -> None:
     values = ",".join(map(str, range(MOST_CASES)))
     start = time.process_time()
@@ -265,10 +218,3 @@ def test_a_command_selects_the_case_that_it_came_from(
         assert again.key == case.key
         for name, value in case.parameters.items():  # it claims the same digits
             assert decimal_text(again.parameters[name]) == decimal_text(value)
-
-
-def test_values_of_a_range_have_the_digits_of_its_ends_and_its_step() -> None:
-    cases = select(REGISTRY, ["dropout-mean"], [], {"p": "0.3..0.50 by 0.1"})
-    assert [decimal_text(case.parameters["p"]) for case in cases] == ["0.3", "0.4", "0.5"]
-    cases = select(REGISTRY, ["dropout-mean"], [], {"p": "0.30..0.5 by 0.1"})
-    assert [decimal_text(case.parameters["p"]) for case in cases] == ["0.30", "0.40", "0.50"]

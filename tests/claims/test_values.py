@@ -1,14 +1,21 @@
-"""Numbers and laws as people write them, and back."""
+"""Numbers, laws, vectors and ranges as people write them, and back."""
 
 from __future__ import annotations
 
 import time
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dropcheck.claims.values import format_value, parse_number, parse_value
+from dropcheck.claims.values import (
+    count_values,
+    format_value,
+    parse_number,
+    parse_value,
+    read_values,
+)
 from dropcheck.results import ParameterValue
 
 
@@ -118,3 +125,40 @@ def test_what_is_written_reads_back(number: float) -> None:
     text = format_value(number)
     assert parse_number(text) == number
     assert len(text) <= max(len(repr(number)), 2)
+
+
+RANGES = {
+    "0.1..0.9 by 0.1": "0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9",
+    "16..1024 by x2": "16 32 64 128 256 512 1024",
+    " 16 .. 100  by  x 2 ": "16 32 64",
+    "0..1 by 0.3": "0 0.3 0.6 0.9",
+    "-1..1 by 1/2": "-1 -0.5 0 0.5 1",
+    "0..1 by 1/3": "0 0.3333333333333333 0.6666666666666666 1",
+    "1e-3..10 by x10": "0.001 0.01 0.1 1 10",
+    "0.3..3 by x10": "0.3 3",
+    "1.1..2 by .3": "1.1 1.4 1.7 2",
+    "2**4..2**6 by 2**4": "16 32 48 64",
+    "0x10..0x20 by 0x8": "16 24 32",
+    "(1 + 1)..4 by 1": "2 3 4",
+}
+
+
+@pytest.mark.parametrize("text", RANGES)
+def test_values_are_those_that_one_would_write(text: str) -> None:
+    values = read_values(text)
+    assert " ".join(map(format_value, values)) == RANGES[text]
+    assert count_values(text) == len(values)
+
+
+@given(
+    low=st.decimals(-1000, 1000, places=3, allow_nan=False, allow_infinity=False),
+    step=st.decimals("0.001", 10, places=3),
+    count=st.integers(1, 300),
+)
+def test_the_end_is_hit_and_each_value_is_the_nearest_float(
+    low: object, step: object, count: int
+) -> None:
+    start, stride = Fraction(str(low)), Fraction(str(step))
+    high = start + count * stride
+    values = read_values(f"{low}..{float(high)!r} by {step}")
+    assert values == tuple(float(start + k * stride) for k in range(count + 1))

@@ -1,6 +1,6 @@
 """Text to nodes and back, and any text at all: it is read, judged or refused in good time.
 
-What an expression says is held against numpy in test_values; what is said of slips is in
+What an expression says is held against numpy in test_expressions; what is said of slips is in
 `contract/refused.yaml`.
 """
 
