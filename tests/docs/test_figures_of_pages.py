@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -73,21 +72,6 @@ def test_a_page_shows_no_figure_that_nobody_checks(page: Path) -> None:
     assert unexplained(page, read(page)) == set(), "mark them, or say in LEFT what they are"
 
 
-@pytest.mark.parametrize("name", LEFT)
-def test_what_is_explained_is_there(name: str) -> None:
-    (page,) = [one for one in ALL if one.name == name]
-    (coverage,) = read(page).coverage
-    texts = {one.text for one in coverage.unclaimed}
-    explained = [text for each in LEFT[name].values() for text in each.split()]
-    assert set(explained) <= texts
-
-
-def test_a_figure_that_nobody_checks_is_seen(tmp_path: Path) -> None:
-    page = tmp_path / "README.md"
-    page.write_text("By 1% at most, and in 41.5% of all runs.\n", encoding="utf-8")
-    assert unexplained(page, read_any(page)) == {"41.5%"}
-
-
 @pytest.mark.parametrize("page", ALL, ids=lambda page: page.stem)
 def test_the_figures_of_a_page_hold(page: Path) -> None:
     registry = read(page)
@@ -128,8 +112,3 @@ def unclaimed_figures(claim: Claim) -> set[float]:
 def test_notes_of_the_registry_hold_no_figure_that_nobody_checks() -> None:
     found = {name: unclaimed_figures(claim) for name, claim in REGISTRY.claims.items()}
     assert {name: left for name, left in found.items() if left} == {}
-
-
-def test_a_figure_in_a_note_that_nobody_checks_is_seen() -> None:
-    claim = REGISTRY.claims["sd-rise-printed"]
-    assert unclaimed_figures(replace(claim, note="It is 41.4%.")) == {0.414}

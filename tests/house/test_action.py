@@ -6,11 +6,117 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
-from action_steps import TOP, Runner, action
+import yaml
+from warm_starts import program
+
+TOP = Path(__file__).parents[2]
+# How GitHub runs a step whose shell is `bash`.
+SHELL = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail"]
+
+
+def action() -> dict[str, Any]:
+    found = yaml.safe_load((TOP / "action.yml").read_text(encoding="utf-8"))
+    assert isinstance(found, dict)
+    return found
+
+
+def steps() -> dict[str, dict[str, Any]]:
+    return {step.get("name", step.get("uses")): step for step in action()["runs"]["steps"]}
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a step leaves behind."""
+
+    code: int
+    output: str
+    outputs: dict[str, str]
+    summary: str
+    path: str
+
+
+@dataclass(frozen=True)
+class Runner:
+    """A folder to work in, and beside it the files that the runner gives to a step."""
+
+    work: Path
+    beside: Path
+
+    def step(self, name: str, inputs: Mapping[str, str], **more: str) -> Done:
+        """Carry out a step with these inputs, the others by default."""
+        step = steps()[name]
+        given = {key: str(one.get("default", "")) for key, one in action()["inputs"].items()}
+        given |= inputs
+        for file in ("output", "path", "summary"):
+            (self.beside / file).write_text("")
+        script = self.beside / "step.sh"
+        script.write_text(step["run"], encoding="utf-8")
+        environment = {
+            **os.environ,
+            "NO_COLOR": "1",
+            "GITHUB_ACTIONS": "true",
+            "GITHUB_ACTION_PATH": str(TOP),
+            "GITHUB_OUTPUT": str(self.beside / "output"),
+            "GITHUB_PATH": str(self.beside / "path"),
+            "GITHUB_STEP_SUMMARY": str(self.beside / "summary"),
+            "GITHUB_WORKSPACE": str(self.work),
+            "RUNNER_TEMP": str(self.beside),
+            **{key: self._filled(text, given) for key, text in step.get("env", {}).items()},
+            **more,
+        }
+        done = subprocess.run(
+            [*SHELL, str(script)],
+            cwd=self.work / self._filled(step.get("working-directory", "."), given),
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        return Done(
+            done.returncode,
+            done.stdout + done.stderr,
+            dict(_outputs((self.beside / "output").read_text())),
+            (self.beside / "summary").read_text(encoding="utf-8"),
+            (self.beside / "path").read_text(),
+        )
+
+    def run(self, **inputs: str) -> Done:
+        """The step that tries the claims, with this environment's dropcheck on the path."""
+        (self.beside / "bin").mkdir(exist_ok=True)
+        found = (program(self.beside / "bin").parent, Path(sys.executable).parent)
+        here = os.pathsep.join([*map(str, found), os.environ["PATH"]])
+        return self.step(
+            "Try the claims", {key.replace("_", "-"): text for key, text in inputs.items()},
+            PATH=here,
+        )  # fmt: skip
+
+    def _filled(self, text: str, inputs: Mapping[str, str]) -> str:
+        """A text with its expressions filled in; what other steps give is empty."""
+        known = {f"inputs.{key}": value for key, value in inputs.items()}
+        known["runner.temp"] = str(self.beside)
+        return re.sub(r"\$\{\{ ([\w.-]+) \}\}", lambda found: known.get(found[1], ""), text)
+
+
+def _outputs(text: str) -> Iterator[tuple[str, str]]:
+    """Outputs as the runner reads them: `name=value`, or `name<<mark`, lines, `mark`."""
+    lines = iter(text.splitlines())
+    for line in lines:
+        name, multiple, mark = line.partition("<<")
+        if multiple:
+            yield name, "\n".join(iter(lambda: next(lines), mark))
+        else:
+            name, _, value = line.partition("=")
+            yield name, value
+
 
 GOOD = "dropcheck: 1\nclaims:\n  c:\n    title: T\n    tags: [fast]\n    claim: 1 == 1\n"
 FALSE = GOOD.replace("1 == 1", "1 == 2")
@@ -70,22 +176,6 @@ def test_the_exit_code_is_that_of_the_run(text: str, code: int, runner: Runner) 
     assert done.outputs == {"exit-code": str(code), "reports": ""}
 
 
-def test_a_failure_is_annotated_and_summarised(runner: Runner) -> None:
-    (runner.work / "claims.yaml").write_text(FALSE)
-    done = runner.run()
-    assert re.search(r"^::error .*file=claims\.yaml,.*line=3", done.output, re.MULTILINE), (
-        done.output
-    )
-    assert "|" in done.summary
-
-
-def test_reports_are_written_and_named(runner: Runner) -> None:
-    (runner.work / "claims.yaml").write_text(GOOD)
-    done = runner.run(report="out.json")
-    assert done.outputs == {"exit-code": "0", "reports": "out.json"}
-    assert json.loads((runner.work / "out.json").read_text())["summary"]["passed"] == 1
-
-
 def test_one_run_takes_all_files(runner: Runner) -> None:
     (runner.work / "my claims.yaml").write_text(GOOD)
     for folder, text in (("a", FALSE), ("a/b", OPEN), ("c", GOOD)):
@@ -111,21 +201,6 @@ def test_code_is_checked(runner: Runner) -> None:
     assert runner.run(**{"with": "own:twice=mine:twice"}).code == 1
 
 
-def test_a_check_simulates_nothing(runner: Runner) -> None:
-    (runner.work / "claims.yaml").write_text(FALSE)
-    done = runner.run(command="check", report="out.json")
-    assert done.code == 0
-    assert "claims.yaml: 1 claim, 1 case, no errors" in done.output
-    assert done.outputs["reports"] == ""
-
-
-def test_a_folder_of_its_own(runner: Runner) -> None:
-    (runner.work / "paper").mkdir()
-    (runner.work / "paper" / "claims.yaml").write_text(GOOD)
-    assert runner.run(working_directory="paper").code == 0
-    assert runner.run(files="claims.yaml").code == 2
-
-
 def test_options_are_read_as_a_shell_reads_them(runner: Runner) -> None:
     (runner.work / "claims.yaml").write_text(GOOD)
     assert runner.run(args="--tag fast 'c' --max-draws \"1e3\"").code == 0
@@ -135,10 +210,8 @@ def test_options_are_read_as_a_shell_reads_them(runner: Runner) -> None:
     assert "quote that is never closed" in done.output
 
 
-@pytest.mark.parametrize("field", ["files", "args", "report", "command"])
-@pytest.mark.parametrize(
-    "text", ["$(touch hacked)", "`touch hacked`", "; touch hacked", "x' ; touch hacked; '", "$?*"]
-)
+@pytest.mark.parametrize("field", ["files", "args", "report"])
+@pytest.mark.parametrize("text", ["$(touch hacked)", "; touch hacked", "x' ; touch hacked; '"])
 def test_nothing_given_is_run(field: str, text: str, runner: Runner) -> None:
     (runner.work / "claims.yaml").write_text(GOOD)
     done = runner.run(**{field: text})
@@ -150,36 +223,3 @@ def test_an_output_cannot_be_forged(runner: Runner) -> None:
     (runner.work / "claims.yaml").write_text(GOOD)
     done = runner.run(report="a.json\nexit-code=99.json")
     assert done.outputs == {"exit-code": "0", "reports": "a.json\nexit-code=99.json"}
-
-
-def test_it_installs_itself_where_the_next_step_finds_it(runner: Runner, tmp_path: Path) -> None:
-    """As written, but for the libraries: they are those of this environment, not fetched anew."""
-    import numpy
-
-    libraries = str(Path(numpy.__file__).parent.parent)
-    source = tmp_path / "source"
-    source.mkdir()
-    shutil.copytree(
-        TOP / "dropcheck", source / "dropcheck", ignore=shutil.ignore_patterns("__pycache__")
-    )
-    for name in ("LICENSE", "README.md", "claims.schema.json", "claims.yaml", "pyproject.toml"):
-        shutil.copy(TOP / name, source / name)
-    python = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    offline = {"PIP_NO_DEPS": "1", "PIP_NO_BUILD_ISOLATION": "0", "PYTHONPATH": libraries}
-    done = runner.step(
-        "Install dropcheck",
-        {"with": "torch"},
-        GITHUB_ACTION_PATH=str(source),
-        PATH=python,
-        **offline,
-    )
-    assert done.code == 0, done.output
-    (added,) = done.path.splitlines()
-    (found_too,) = runner.beside.glob("dropcheck/lib/*/site-packages/job.pth")
-    assert libraries in found_too.read_text().splitlines()
-    assert [one.name for one in Path(added).iterdir()] == ["dropcheck"]  # and no other Python
-    (runner.work / "claims.yaml").write_text(GOOD)
-    ran = runner.step(
-        "Try the claims", {}, PATH=f"{added}{os.pathsep}{python}", PYTHONPATH=libraries
-    )
-    assert ran.code == 0, ran.output

@@ -1,14 +1,19 @@
-"""The wheel that is built from this tree: what it holds, and that it works on its own."""
+"""The wheel, what a start loads, the rules of imports, and the hook for pre-commit."""
 
 from __future__ import annotations
 
+import ast
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
 import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from email.parser import Parser
+from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
@@ -105,17 +110,258 @@ def test_every_dependency_has_its_reason_beside_it() -> None:
         assert line.partition(f'"{requirement}",')[2].strip().startswith("# "), requirement
 
 
-def test_the_lowest_python_and_libraries_are_tried_on_every_system() -> None:
-    text = (TOP / ".github/workflows/test.yml").read_text(encoding="utf-8")
-    matrix = yaml.safe_load(text)["jobs"]["tests"]["strategy"]["matrix"]
-    project = tomllib.loads((TOP / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert {one.split("-")[0] for one in matrix["os"]} == {"ubuntu", "macos", "windows"}
-    lowest = {"python-version": project["requires-python"].removeprefix(">=")}
-    assert lowest | {"resolution": "lowest-direct"} in matrix["include"]
-
-
 def test_shipped_claims_run_from_an_empty_folder(unpacked: Path, tmp_path: Path) -> None:
     report = run_from_wheel(unpacked, tmp_path, "run", "qk-variance", "--dk", "16")
     assert report["registry"] == "claims.yaml (shipped with dropcheck)"
     assert report["summary"]["passed"] == report["summary"]["cases"] == 1
     assert run_from_wheel(unpacked, tmp_path, "list", "pack:dropout")["claims"]
+
+
+CLAIMS = """\
+dropcheck: 1
+claims:
+  mean-square:
+    title: The mean square of a standard normal is 1
+    parameters: {sd: [1, 2]}
+    model: x ~ normal(0, sd)
+    claim: E(x**2) == sd**2
+  bell:
+    title: Half of a standard normal is below 0
+    model: x ~ normal(0, 1)
+    claim: E(Phi(x) + erf(x)) == 0.5
+  counts:
+    title: A sum of counts
+    model: |
+      n ~ poisson(3)
+      k ~ binomial(4, 0.5)
+    claim: E(n + k) == 5
+"""
+
+# Slow to import, each for a purpose of its own, which what only looks has not.
+HEAVY = ("numpy", "scipy", "pydantic", "rich")
+# Run the command line in an interpreter of its own, and print what that loaded after all else.
+PROBE = f"""\
+import sys
+from dropcheck.cli import main
+code = main(sys.argv[1:])
+print("\\nexit", int(code))
+print("loaded", *(name for name in sys.modules if name.split(".")[0] in {HEAVY}))
+"""
+
+
+def probed(
+    folder: Path, environment: Mapping[str, str], *arguments: str
+) -> tuple[int, set[str], list[str]]:
+    """A command's exit code, the heavy modules that it loaded, and its output."""
+    (folder / "claims.yaml").write_text(CLAIMS, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", PROBE, *arguments],
+        cwd=folder,
+        env={**os.environ, "NO_COLOR": "1", **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    *printed, exit_line, loaded_line = done.stdout.splitlines()
+    return int(exit_line.removeprefix("exit ")), set(loaded_line.split()[1:]), printed
+
+
+def loaded_by(folder: Path, *arguments: str) -> tuple[int, set[str]]:
+    """The exit code of a command, and the heavy modules that it loaded."""
+    return probed(folder, {}, *arguments)[:2]
+
+
+@pytest.mark.parametrize(
+    ("line", "needed"),
+    [
+        ("--version", set()),
+        ("--help", {"rich"}),
+        ("run --help", {"pydantic", "rich"}),  # typer converts what stands before the command
+        ("list", {"pydantic", "rich"}),
+        ("list --format json", {"pydantic"}),
+        ("check", {"numpy", "pydantic"}),
+        (
+            "show mean-square",
+            {"numpy", "pydantic", "rich", "scipy"},
+        ),  # scipy has the law's quantiles
+    ],
+)
+def test_what_only_looks_loads_what_it_needs(tmp_path: Path, line: str, needed: set[str]) -> None:
+    code, loaded = loaded_by(tmp_path, *line.split())
+    assert code == 0
+    assert {name.split(".")[0] for name in loaded} <= needed
+
+
+def test_run_loads_numpy_and_never_scipy_stats(tmp_path: Path) -> None:
+    code, loaded = loaded_by(tmp_path, "run", "all")
+    assert code == 0
+    assert {"numpy", "scipy.special"} <= loaded  # so the probe can see what it looks for
+    assert not {name for name in loaded if name.startswith("scipy.stats")}
+
+
+def test_an_error_in_a_file_loads_nothing_heavy(tmp_path: Path) -> None:
+    (tmp_path / "wrong.yaml").write_text("dropcheck: 1\nclaims: {one: {title: One}}\n")
+    for command in ("list", "check"):
+        code, loaded = loaded_by(tmp_path, command, "--file", "wrong.yaml")
+        assert code == 2
+        assert {name.split(".")[0] for name in loaded} <= {"pydantic"}
+
+
+PACKAGE = Path(__file__).parents[2] / "dropcheck"
+
+# From the ground up: a room imports only from rooms that stand before it.
+ORDER = (
+    *("processors", "errors", "reasons", "interrupt", "array_types", "settings"),
+    *("packs", "vocabulary", "known", "results", "claims", "options", "language"),
+    *("analysis", "documents", "simulation", "code", "inference", "execution"),
+    *("judging", "running", "planning", "mutation", "report", "api"),
+    *("pyproject", "cli_output", "cli", "pytest_claims", "__main__", "pytest_plugin"),
+)
+# The package offers these names where they are first asked for.
+LAZY = {"__init__"}
+
+# A claims file is data. Nothing runs text, and nothing but these opens files or starts processes.
+RUNS_TEXT = {"__import__", "compile", "eval", "exec", "import_module"}
+OPENS = {"open", "read_bytes", "read_text", "write_bytes", "write_text", "NamedTemporaryFile"}
+STARTS = {"ctypes", "marshal", "multiprocessing", "pickle", "socket", "subprocess", "urllib"}
+ALLOWED: Mapping[str, set[str]] = {
+    "claims.yaml_places": {"open"},  # a claims file, as bytes
+    # what ships beside the package
+    "claims.reader": {"read_bytes"},
+    "cli": {"open", "read_text"},  # what it writes to begin with, and the schema beside it
+    "pyproject": {"read_text"},  # the defaults of a project
+    "documents": {"read_bytes"},
+    "report.html": {"read_text"},
+    "processors": {"read_text"},  # how many processors a container may use
+    "cli_output": {"NamedTemporaryFile", "open"},  # reports
+    "report.reference": {"read_text"},  # the claims of an example, which it makes
+    # code under test, by the names that its user gives on the command line
+    "code.slots": {"import_module"},
+    "execution.pool": {"multiprocessing", "multiprocessing.reduction"},
+}
+
+# Libraries that are imported at the top of a module, and by whom; all others where they are used.
+AT_THE_TOP: Mapping[str, tuple[str, ...]] = {
+    "numpy": (
+        *("array_types", "vocabulary", "known", "language", "analysis", "simulation", "execution"),
+        *("inference", "judging", "code", "packs", "report.reference"),
+    ),
+    "yaml": ("claims.yaml_places",),
+    "pydantic": ("claims.claimsfile",),
+    "typer": ("cli",),
+    "rich": (),
+    "torch": ("code.adapters.torch_adapter", "packs.implementations"),
+    "jax": ("code.adapters.jax_adapter", "packs.implementations"),
+    "pytest": ("pytest_claims", "pytest_plugin"),
+}
+
+
+@cache
+def trees() -> Mapping[str, ast.Module]:
+    """Every module of the package, by its name within it."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        inner = parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts
+        found[".".join(inner)] = ast.parse(path.read_text(encoding="utf-8"))
+    return found
+
+
+def imported(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """The modules that are imported; `from a import b` may mean the module a.b."""
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}".removeprefix("dropcheck.")
+                yield f"dropcheck.{inner}" if inner in trees() else node.module
+
+
+def upward(by: str, tree: ast.Module) -> list[str]:
+    """The imports of a module that lead up, wherever in it they stand."""
+    room = by.split(".", maxsplit=1)[0]
+    found = []
+    for name in imported(ast.walk(tree)):
+        library, _, inner = name.partition(".")
+        target = inner.split(".")[0] or "__init__"
+        if library != "dropcheck" or target in {room, "__init__", "__version__"} or by in LAZY:
+            continue
+        if ORDER.index(target) >= ORDER.index(room):
+            found.append(f"dropcheck.{by} imports {name}, which stands above it")
+    return found
+
+
+def untrusted(by: str, tree: ast.Module) -> list[str]:
+    """What a module does that no text of a claims file may reach."""
+    found = {name for name in imported(ast.walk(tree)) if name.split(".")[0] in STARTS}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            called = node.func
+            if isinstance(called, ast.Name) and called.id in RUNS_TEXT | OPENS:
+                found.add(called.id)
+            if (
+                isinstance(called, ast.Attribute)
+                and called.attr in (RUNS_TEXT - {"compile"}) | OPENS
+            ):
+                found.add(called.attr)
+    return [f"dropcheck.{by}: {name}" for name in sorted(found - ALLOWED.get(by, set()))]
+
+
+def at_the_top(by: str, tree: ast.Module) -> list[str]:
+    """The libraries that a module imports before they are needed."""
+    return [
+        f"dropcheck.{by} imports {name} at its top"
+        for name in imported(tree.body)
+        if name.split(".")[0] in LIBRARIES
+        if not any(
+            by == one or by.startswith(f"{one}.") for one in AT_THE_TOP.get(name.split(".")[0], ())
+        )
+    ]
+
+
+LIBRARIES = {
+    *("numpy", "scipy", "threadpoolctl", "typer", "rich", "markdown_it", "yaml", "pydantic"),
+    *("matplotlib", "distributed", "dask", "pytest", "torch", "jax", "ml_dtypes"),
+}
+Rule = Callable[[str, ast.Module], list[str]]
+
+
+@pytest.mark.parametrize("rule", [upward, untrusted, at_the_top])
+def test_rule_holds(rule: Rule) -> None:
+    assert [line for by, tree in trees().items() for line in rule(by, tree)] == []
+
+
+def test_no_modules_import_one_another() -> None:
+    known = {
+        by: [name.removeprefix("dropcheck.") for name in imported(ast.walk(tree))]
+        for by, tree in trees().items()
+        if by not in LAZY
+    }
+    graph = {
+        by: [name for name in names if name in known and name != by] for by, names in known.items()
+    }
+    tuple(TopologicalSorter(graph).static_order())
+
+
+def hook() -> dict[str, Any]:
+    [found] = yaml.safe_load((TOP / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    assert isinstance(found, dict)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("path", "meant"),
+    [
+        ("claims.yaml", True), ("claims.yml", True), ("docs/claims.yaml", True),
+        ("attention.claims.yaml", True), ("papers/attention-claims.yml", True),
+        ("claims/dropout.yaml", True), ("papers/claims/2024/dropout.yaml", True),
+        ("claims.schema.json", False), ("disclaims.yaml", False),
+        (".pre-commit-config.yaml", False), ("claims/readme.md", True), ("docs/paper.tex", True),
+        ("paper.ipynb", True), ("paper.Rmd", True), ("index.html", False), ("paper.md.txt", False),
+        ("myclaims/x.yaml", False),
+    ],
+)  # fmt: skip
+def test_which_files_it_is_for(path: str, meant: bool) -> None:
+    assert bool(re.search(hook()["files"], path)) == meant

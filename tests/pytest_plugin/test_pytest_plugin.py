@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from importlib.metadata import entry_points
+import sys
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from plugin_sessions import CLAIMS, IDS, INI, Pytester, properties, write
+from plugin_sessions import IDS, INI, Pytester, properties, write
 
 from dropcheck.cli import main
 
@@ -24,11 +25,6 @@ def collected(pytester: Pytester, *arguments: str) -> list[str]:
 # ---- collecting ----------------------------------------------------------------------------------
 
 
-def test_plugin_is_an_entry_point() -> None:
-    [found] = [one for one in entry_points(group="pytest11") if one.name == "dropcheck"]
-    assert found.value == "dropcheck.pytest_plugin"
-
-
 def test_collects_a_test_a_case(claims: Pytester) -> None:
     assert collected(claims) == IDS
 
@@ -36,11 +32,6 @@ def test_collects_a_test_a_case(claims: Pytester) -> None:
 def test_collects_nothing_where_nothing_is_configured(pytester: Pytester) -> None:
     write(pytester, "[pytest]\n")
     assert pytester.runpytest().ret == pytest.ExitCode.NO_TESTS_COLLECTED
-
-
-def test_file_that_is_not_configured_is_left_alone(claims: Pytester) -> None:
-    (claims.path / "other.yaml").write_text(CLAIMS, encoding="utf-8")
-    assert collected(claims) == IDS
 
 
 def test_collects_documents_by_their_endings(pytester: Pytester) -> None:
@@ -60,38 +51,12 @@ def test_collects_documents_by_their_endings(pytester: Pytester) -> None:
     result.stdout.fnmatch_lines(["FAILED c.tex::c - refuted*"])
 
 
-def test_collects_several_files_by_name_and_glob(pytester: Pytester) -> None:
-    (pytester.path / "docs" / "deep").mkdir(parents=True)
-    write(pytester, "[pytest]\ndropcheck_files = claims.yaml docs/**/*.yaml\n")
-    write(pytester, (pytester.path / "pytest.ini").read_text(), CLAIMS, "docs/deep/more.yaml")
-    deep = [one.replace("claims.yaml", "docs/deep/more.yaml") for one in IDS]
-    assert sorted(collected(pytester)) == sorted([*IDS, *deep])
-
-
-def test_files_may_be_listed_in_toml(pytester: Pytester) -> None:
-    write(pytester, "")
-    (pytester.path / "pytest.ini").unlink()
-    text = '[tool.pytest.ini_options]\ndropcheck_files = ["claims.yaml"]\n'
-    (pytester.path / "pyproject.toml").write_text(text, encoding="utf-8")
-    assert collected(pytester) == IDS
-
-
 def test_file_outside_testpaths_is_run_where_nothing_is_named(pytester: Pytester) -> None:
     write(pytester, INI + "testpaths = tests\n")
     (pytester.path / "tests").mkdir()
     (pytester.path / "tests" / "test_one.py").write_text("def test(): pass\n", encoding="utf-8")
     assert collected(pytester) == ["tests/test_one.py::test", *IDS]
     assert collected(pytester, "tests") == ["tests/test_one.py::test"]
-
-
-def test_file_within_testpaths_is_run_once(pytester: Pytester) -> None:
-    (pytester.path / "tests").mkdir()
-    write(
-        pytester,
-        "[pytest]\ntestpaths = tests\ndropcheck_files = tests/claims.yaml\n",
-        name="tests/claims.yaml",
-    )
-    assert collected(pytester) == [f"tests/{one}" for one in IDS]
 
 
 # ---- running -------------------------------------------------------------------------------------
@@ -133,36 +98,10 @@ def test_failure_shows_the_block_of_the_table_and_no_traceback(claims: Pytester)
     found.stdout.no_fnmatch_line("*DidNotPass*")
 
 
-@pytest.mark.parametrize("one", IDS)
-def test_one_is_run_by_its_id(claims: Pytester, one: str) -> None:
-    found = claims.runpytest(one, "-v", "-o", "dropcheck_undecided=pass")
-    failed = "sd-kept" in one
-    found.assert_outcomes(passed=int(not failed and "heavy" not in one), failed=int(failed))
-    assert len([line for line in found.outlines if line.startswith(one)]) == 1
-
-
-def test_claim_is_run_by_its_id(claims: Pytester) -> None:
-    assert collected(claims, "claims.yaml::mean-kept") == IDS[:2]
-
-
-def test_unknown_id_is_an_error(claims: Pytester) -> None:
-    found = claims.runpytest("claims.yaml::mean-kept[p=0.2,scale=1]")
-    assert found.ret == pytest.ExitCode.USAGE_ERROR
-
-
 def test_k_selects_by_id_and_by_tag(claims: Pytester) -> None:
     assert collected(claims, "-k", "sd-kept or heavy") == IDS[2:4]
     assert collected(claims, "-k", "attention") == IDS[:2]
     assert collected(claims, "-k", "false-on-purpose") == IDS[4:5]
-
-
-def test_x_stops_at_the_first_failure(claims: Pytester) -> None:
-    claims.runpytest("-x").assert_outcomes(passed=2, failed=1)
-
-
-def test_lf_runs_what_failed(claims: Pytester) -> None:
-    claims.runpytest().assert_outcomes(passed=5, failed=2)
-    claims.runpytest("--lf").assert_outcomes(failed=2)
 
 
 def test_error_rate_is_divided_over_the_file_whatever_is_selected(
@@ -208,16 +147,6 @@ def test_xdist_gives_the_same_numbers_on_any_number_of_workers(claims: Pytester)
     assert len(one) == len(IDS)
 
 
-def test_fresh_seed_is_one_for_all_workers_and_is_told(claims: Pytester) -> None:
-    found = claims.runpytest_subprocess(
-        "-n", "2", "-k", "laws", "-o", "dropcheck_seed=fresh", "--junitxml=two.xml"
-    )
-    seeds = {one["seed"] for one in properties(claims.path / "two.xml").values()}
-    assert len(seeds) == 1
-    assert seeds != {"0"}
-    found.stdout.fnmatch_lines([f"dropcheck: claims.yaml, seed {seeds.pop()}, *"])
-
-
 # ---- undecided cases -----------------------------------------------------------------------------
 
 
@@ -240,17 +169,6 @@ def test_undecided_case_is_its_own_outcome(
     claims.runpytest(IDS[3], "-v", "-o", option).stdout.fnmatch_lines([f"{IDS[3]} UNDECIDED *"])
 
 
-def test_undecided_case_fails_unless_told_otherwise(claims: Pytester) -> None:
-    found = claims.runpytest(IDS[3])
-    found.assert_outcomes(failed=1)
-    found.stdout.fnmatch_lines(["undecided  heavy", "  reason      Var does not exist*"])
-
-
-def test_undecided_case_that_passes_is_counted_apart(claims: Pytester) -> None:
-    found = claims.runpytest("-k", "heavy or mean", "-o", "dropcheck_undecided=pass")
-    found.stdout.fnmatch_lines(["*2 passed*1 undecided*"])
-
-
 def test_undecided_case_that_is_skipped_says_why_and_where(claims: Pytester) -> None:
     found = claims.runpytest(IDS[3], "-rs", "-o", "dropcheck_undecided=skip")
     found.stdout.fnmatch_lines(["*claims.yaml:16: undecided: Var does not exist*"])
@@ -262,10 +180,212 @@ def test_failed_case_fails_whatever_undecided_ones_do(claims: Pytester, policy: 
     found.assert_outcomes(failed=1)
 
 
-def test_each_of_several_statements_is_a_test(claims: pytest.Pytester) -> None:
-    text = "{title: T, model: 'x ~ normal(0, 1)', claims: {mean: E(x) == 0, sd: Std(x) == 1}}"
-    (claims.path / "claims.yaml").write_text(f"dropcheck: 1\nclaims: {{both: {text}}}")
-    result = claims.runpytest("-v")
-    result.assert_outcomes(passed=2)
-    assert "claims.yaml::both.mean PASSED" in result.stdout.str()
-    claims.runpytest("claims.yaml::both.sd").assert_outcomes(passed=1)
+pytest_plugins = ["pytester"]
+
+pytestmark = pytest.mark.usefixtures("sessions_of_their_own")
+
+# ---- other keys ----------------------------------------------------------------------------------
+
+
+def test_keys_set_how_cases_are_tried_and_stand_in_the_command(pytester: Pytester) -> None:
+    keys = "dropcheck_seed = 7\ndropcheck_alpha = 1e-3\ndropcheck_max_draws = 1e5\n"
+    keys += "dropcheck_resolution = 0.2\ndropcheck_time_limit = 60s\n"
+    write(pytester, INI + keys + "dropcheck_asymptotic = true\n")
+    found = pytester.runpytest(IDS[2], "--junitxml=report.xml")
+    found.stdout.fnmatch_lines(
+        [
+            "dropcheck: claims.yaml, seed 7, alpha 0.001",
+            "  repeat      dropcheck run sd-kept --file claims.yaml --p 0.5 --seed 7 --alpha=1e-3 "
+            "--resolution=0.2 --max-draws=1e5 --time-limit=60s --asymptotic",
+        ]
+    )
+    held = properties(pytester.path / "report.xml")["sd-kept[p=0.5]"]
+    assert (held["seed"], held["alpha"]) == ("7", "0.001")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "accepted"),
+    [
+        ("undecided", "maybe", "fail, skip or pass"),
+        ("alpha", "2", "a number between 1e-30 and 1"),
+        ("seed", "now", "a whole number from 0 on, or fresh"),
+        ("resolution", "0", "a number between 0 and 1, or a share such as 1%"),
+        ("asymptotic", "anything", "true or false"),
+        ("max_draws", "many", "a whole number from 1 on"),
+        ("time_limit", "soon", "a time above 0, such as 10s, 500ms or 2m"),
+    ],
+)
+def test_unknown_value_is_a_usage_error(
+    claims: Pytester, key: str, value: str, accepted: str
+) -> None:
+    found = claims.runpytest("-o", f"dropcheck_{key}={value}")
+    assert found.ret == pytest.ExitCode.USAGE_ERROR
+    found.stderr.fnmatch_lines(
+        [f"ERROR: dropcheck_{key} cannot be '{value}': it must be {accepted}"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("pattern", "hint"),
+    [("clams.yaml", "; did you mean 'claims.yaml'[?]"), ("docs/*.toml", ""), (".", "")],
+)
+def test_pattern_that_fits_no_file_is_a_usage_error(
+    claims: Pytester, pattern: str, hint: str
+) -> None:
+    found = claims.runpytest("-o", f"dropcheck_files={pattern}")
+    assert found.ret == pytest.ExitCode.USAGE_ERROR
+    shown = pattern.replace("*", "[*]")
+    found.stderr.fnmatch_lines([f"ERROR: dropcheck_files: no file fits '{shown}' in *{hint}"])
+
+
+# ---- errors --------------------------------------------------------------------------------------
+
+
+WRONG = """\
+dropcheck: 1
+claims:
+  one:
+    title: One
+    model: m ~ bernouli(0.5)
+    claim: E(m) == 0.5
+  two:
+    title: Two
+    claim: E(x) == 0
+"""
+
+
+def test_errors_of_a_file_are_errors_of_collection_with_their_places(pytester: Pytester) -> None:
+    write(pytester, INI, WRONG)
+    found = pytester.runpytest()
+    assert found.ret == pytest.ExitCode.INTERRUPTED
+    found.assert_outcomes(errors=1)
+    found.stdout.fnmatch_lines(
+        [
+            "*ERROR collecting claims.yaml*",
+            "claims.yaml:5:16: 'bernouli' is not a law",
+            "    model: m ~ bernouli(0.5)",
+            "               ^",
+            "    hint: did you mean 'bernoulli'?",
+            "claims.yaml:9:14: 'x' is not defined",
+        ]
+    )
+    found.stdout.no_fnmatch_line("*Traceback*")
+
+
+def test_error_that_only_a_run_can_find_has_its_place(pytester: Pytester) -> None:
+    nowhere = 'claims: {a: {title: A, model: "x ~ uniform(1, 2)", claim: E(log(-x)) == 0}}\n'
+    write(pytester, INI, "dropcheck: 1\n" + nowhere)
+    found = pytester.runpytest()
+    found.assert_outcomes(failed=1)
+    found.stdout.fnmatch_lines(["claims.yaml:2:*NaN or infinite on every draw*"])
+    found.stdout.no_fnmatch_line("*Traceback*")
+
+
+def test_hostile_title_stays_text(pytester: Pytester) -> None:
+    title = r'"</failure> [bold]red \u202e"'
+    write(pytester, INI, f"dropcheck: 1\nclaims: {{a: {{title: {title}, claim: 1 == 2}}}}\n")
+    found = pytester.runpytest("--junitxml=report.xml")
+    found.stdout.fnmatch_lines([r"  title       </failure> [[]bold]red \u202e"])
+    assert "\u202e" not in found.stdout.str()
+    assert len(list(ElementTree.parse(pytester.path / "report.xml").iter("failure"))) == 1
+
+
+# ---- start-up ------------------------------------------------------------------------------------
+
+
+PROBE = """
+import sys, pytest
+class Look:
+    def pytest_sessionfinish(self):
+        names = sorted(name for name in sys.modules if name.split(".")[0] in
+                       ("dropcheck", "numpy", "scipy", "rich", "yaml", "pydantic", "typer"))
+        print("\\nloaded", *names)
+pytest.main(["-q", *sys.argv[1:]], plugins=[Look()])
+"""
+
+
+def imported_by(pytester: Pytester, *arguments: str) -> set[str]:
+    """What a session has imported of dropcheck, and of what it builds on."""
+    done = pytester.run(sys.executable, "-c", PROBE, *arguments)
+    [line] = [line for line in done.outlines if line.startswith("imported_by ")]
+    return set(line.split()[1:])
+
+
+def test_unused_the_plugin_imports_nothing(pytester: Pytester) -> None:
+    write(pytester, "[pytest]\n")
+    pytester.makepyfile("def test(): pass\n")
+    assert imported_by(pytester) == {"dropcheck", "dropcheck.pytest_plugin"}
+
+
+def test_collecting_reads_and_checks_and_imports_nothing_that_draws(claims: Pytester) -> None:
+    found = imported_by(claims, "--collect-only")
+    assert "dropcheck.claims.reader" in found  # so the probe can see what it looks for
+    assert not {"scipy", "dropcheck.running", "dropcheck.simulation"} & found
+
+
+pytest_plugins = ["pytester"]
+
+pytestmark = pytest.mark.usefixtures("sessions_of_their_own")
+
+SLOT_CLAIMS = """\
+dropcheck: 1
+slots:
+  scaled:
+    title: A number times another
+    takes: [x, c]
+    gives: c * x
+  noisy: {title: With noise, takes: [x], model: "e ~ normal(0, 1)", gives: x + e}
+claims:
+  values:
+    title: Each number is scaled
+    parameters: {c: [2, 3]}
+    model: |
+      x ~ uniform(1, 2)
+      y = scaled(x, c)
+    claim: P(y == c * x) == 1
+  other:
+    title: The noise has mean 0
+    model: |
+      x ~ uniform(1, 2)
+      y = noisy(x)
+    claim: E(y - x) == 0
+    within: 0.1
+"""
+
+
+@pytest.fixture
+def with_slots(pytester: Pytester) -> Path:
+    (pytester.path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    (pytester.path / "claims.yaml").write_text(SLOT_CLAIMS, encoding="utf-8")
+    return pytester.path
+
+
+def test_implementations_of_the_ini_file_are_columns(with_slots: Path, pytester: Pytester) -> None:
+    (with_slots / "ours.py").write_text("def scaled(x, c): return c * x\n", encoding="utf-8")
+    (with_slots / "plain.yaml").write_text(
+        "dropcheck: 1\nclaims: {one: {title: One, claim: 1 == 1}}\n", encoding="utf-8"
+    )
+    (with_slots / "pytest.ini").write_text(
+        "[pytest]\ndropcheck_files = claims.yaml plain.yaml\n"
+        "dropcheck_implementations = ours:scaled=ours:scaled\n",
+        encoding="utf-8",
+    )
+    found = collected(pytester, "claims.yaml", "plain.yaml")
+    assert [one for one in found if "@" in one] == [
+        "claims.yaml::values@ours[c=2,dtype=float64]",
+        "claims.yaml::values@ours[c=3,dtype=float64]",
+    ]
+    assert "plain.yaml::one" in found
+    pytester.runpytest("claims.yaml", "-k", "ours").assert_outcomes(passed=2, deselected=3)
+
+
+def test_an_unknown_implementation_of_the_ini_file_is_an_error(
+    with_slots: Path, pytester: Pytester
+) -> None:
+    (with_slots / "pytest.ini").write_text(
+        "[pytest]\ndropcheck_files = claims.yaml\ndropcheck_implementations = troch\n",
+        encoding="utf-8",
+    )
+    done = pytester.runpytest("claims.yaml")
+    done.assert_outcomes(errors=1)
+    done.stdout.fnmatch_lines(["*did you mean 'torch'?*"])
