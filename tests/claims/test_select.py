@@ -12,7 +12,6 @@ from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import MOST_CASES, Case, Registry
 from dropcheck.claims.select import repeat_command, select, select_claims
 from dropcheck.claims.values import decimal_text
-from dropcheck.errors import DropcheckError, NothingSelected
 from dropcheck.results import ParameterValue
 
 REGISTRY = read_text(
@@ -72,42 +71,6 @@ ALL = ["qk-variance", "dropout-mean", "dropout-pairs", "plain"]
 def test_patterns_and_tags(patterns: list[str], tags: list[str], selected: list[str]) -> None:
     assert ids(select(REGISTRY, patterns, tags, {})) == selected
     assert [claim.id for claim in select_claims(REGISTRY, patterns, tags)] == selected
-
-
-REFUSED = [
-    (["x*"], [], {}, "no claim's id matches 'x*'", "dropcheck list shows every id"),
-    (["plain", "x*"], [], {}, "no claim's id matches 'x*'", "dropcheck list shows every id"),
-    ([], ["atention"], {}, "no claim has the tag 'atention'", "did you mean 'attention'?"),
-    ([], ["Dropout"], {}, "no claim has the tag 'Dropout'", "did you mean 'dropout'?"),
-    ([], ["zzz"], {}, "no claim has the tag 'zzz'", "the tags are attention, scaling, dropout"),
-    (["plain"], ["dropout"], {}, "no claim among 'plain' has the tag 'dropout'",
-     "dropcheck list --tag dropout shows those that have it"),
-    (["QK-Variance"], [], {}, "there is no claim 'QK-Variance'", "did you mean 'qk-variance'?"),
-    (["plain", "qk-varianc"], [], {}, "there is no claim 'qk", "did you mean 'qk-variance'?"),
-    (["All"], [], {}, "there is no claim 'All'", "did you mean 'all'?"),
-    ([""], [], {}, "there is no claim ''", "dropcheck list shows every id"),
-    (["qk-variance@mine"], [], {}, "there is no claim",
-     "name its code too: qk-variance --with mine"),
-    (["qk-varianc@mine"], [], {}, "there is no claim", "did you mean 'qk-variance'?"),
-    (["y.yaml"], [], {}, "and no such file", "did you mean --file y.yaml?"),
-    (["my claims.yaml"], [], {}, "and no such file", "did you mean --file 'my claims.yaml'?"),
-    (["qk-variance"], [], {"dq": "1"}, "has a parameter 'dq'", "did you mean '--dk'?"),
-    (["qk-variance"], [], {"n": "1"}, "has a parameter 'n'", "the parameters here are dk, mu"),
-    (["plain"], [], {"dk": "1"}, "has a parameter 'dk'", "the selected claims have no parameters"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("patterns", "tags", "overrides", "message", "hint"), REFUSED)
-def test_what_selects_nothing_says_what_to_write(
-    patterns: list[str], tags: list[str], overrides: dict[str, str], message: str, hint: str
-) -> None:
-    with pytest.raises(DropcheckError) as caught:
-        select(REGISTRY, patterns, tags, overrides)
-    (problem,) = caught.value.problems
-    assert message in problem.message
-    assert problem.hint == hint
-    nothing = message.startswith("no claim")  # which is exit 5, not 2
-    assert isinstance(caught.value, NothingSelected) == nothing
 
 
 # ---- overrides ----------------------------------------------------------------------------------
@@ -184,16 +147,6 @@ def test_the_work_grows_with_the_number_of_values() -> None:
 
 
 # ---- names and commands -------------------------------------------------------------------------
-
-
-def test_a_command_for_another_file_a_reserved_name_and_a_shell() -> None:
-    overrides = {"p": "1/3", "alpha": "normal(0, 1)"}
-    (case,) = select(REGISTRY, ["dropout-mean"], [], overrides)
-    command = repeat_command(case, 7, ["my claims.yaml"])
-    assert command == (
-        "dropcheck run dropout-mean --file 'my claims.yaml' --p 0.3333333333333333 "
-        "--set 'alpha=normal(0, 1)' --seed 7"
-    )
 
 
 @pytest.mark.parametrize(

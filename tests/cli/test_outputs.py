@@ -158,18 +158,6 @@ def test_the_files_of_an_interrupted_run_say_so_or_are_not_written(cli: Cli) -> 
         assert "interrupted" in Path(f"run.{ending}").read_text().lower()
 
 
-def test_errors_met_on_the_way_stand_in_the_files_that_can_tell_them(cli: Cli) -> None:
-    result = cli("run", *reports())
-    assert result.code == 2
-    assert "undefined on every draw" in result.err
-    for ending in ("csv", "html", "svg", "png"):
-        assert f"the file 'run.{ending}' was not written: there are errors" in result.err
-    assert names() == ["claims.yaml", "run.json", "run.md", "run.xml"]
-    suite = ElementTree.parse("run.xml").getroot()[0]
-    assert (suite.get("errors"), suite.get("tests")) == ("1", "5")
-    assert "**error** `claims.yaml:23:3` undefined on every draw" in Path("run.md").read_text()
-
-
 # small things about what is said
 
 
@@ -201,15 +189,3 @@ def test_a_failure_prints_the_command_that_repeats_it(cli: Cli) -> None:
     again = cli(*command.split()[1:], "--format", "json")
     assert parameters_of(again.out) == [{"keep_prob": 0.5, "mu": -1}]
     assert json.loads(again.out)["cases"][0]["repeat"] == command
-
-
-def test_a_file_is_replaced_whole_and_keeps_its_mode_and_its_links(tmp_path: Path) -> None:
-    target = tmp_path / "a.json"
-    target.write_text("old")
-    target.chmod(0o640)
-    link = tmp_path / "b.json"
-    link.symlink_to(target)
-    assert write_file(link, "new") == []
-    assert link.is_symlink()
-    assert target.read_text() == "new"
-    assert target.stat().st_mode & 0o777 == 0o640

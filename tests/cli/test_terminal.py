@@ -254,21 +254,6 @@ def test_every_command_that_draws_stops(arguments: list[str], folder: Path) -> N
     assert "Traceback" not in out
 
 
-def test_a_group_that_is_sent_sigterm_stops(folder: Path) -> None:
-    many = "".join(SLOW.replace("slow-mean", f"slow-mean-{n}") for n in range(12))
-    (folder / "claims.yaml").write_text(QUICK + many)  # enough for workers of their own
-    process = started(folder, "run", "--draws-only", "--threads", "2", "--format", "json")
-    workers = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-    until = time.monotonic() + 30
-    while workers.exists() and not workers.read_text() and time.monotonic() < until:
-        time.sleep(0.05)
-    time.sleep(0.3)
-    os.killpg(process.pid, signal.SIGTERM)  # the workers too, which the program ends itself
-    out, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (130, "")
-    assert json.loads(out)["interrupted"] is True
-
-
 @pytest.mark.parametrize("command", ["run", "check"])
 def test_loading_is_interrupted_in_silence(command: str, folder: Path) -> None:
     os.mkfifo(folder / "pipe.yaml")  # nobody writes to it: reading it takes for ever

@@ -138,17 +138,6 @@ def test_code_that_is_not_there_is_told(target: str, said: str, folder: Path) ->
     assert said in text
 
 
-def test_a_framework_that_is_not_installed_is_told(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "torch", None)
-    monkeypatch.delitem(sys.modules, "dropcheck.code.adapters.torch_adapter", raising=False)
-    assert problem_of("torch:dropout=ourlayers:dropout", folder=folder) == (
-        "torch: 'torch' is not installed | pip install torch, in the environment that runs "
-        "dropcheck"
-    )
-
-
 def test_a_command_that_repeats_a_cell_binds_what_its_claim_calls_alone() -> None:
     claim = read_text(
         "dropcheck: 1\nslots: {one: {takes: [x], model: y = x, gives: y}}\n"

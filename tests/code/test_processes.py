@@ -64,19 +64,11 @@ def says(x, p, rng, training):
     print(f"called in {os.getpid()}.")
     return dropout(x, p, rng, training)
 
-def raises(x, p, rng, training):
-    if p > 0.2:
-        raise ValueError("no")
-    return dropout(x, p, rng, training)
-
 def slow(x, p, rng, training):
     if x.dtype == np.float16:
         open("begun", "w").close()
         time.sleep(1.0)
     return dropout(x, p, rng, training)
-
-if os.path.exists("once"):
-    raise ValueError("imported again")
 """
 
 

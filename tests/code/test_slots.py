@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import Any
@@ -17,7 +16,6 @@ from dropcheck.claims.select import select
 from dropcheck.code.adapters.numpy_adapter import NumpyAdapter
 from dropcheck.code.columns import with_columns
 from dropcheck.errors import DropcheckError
-from dropcheck.language.check import check_registry
 from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
@@ -153,42 +151,6 @@ def test_a_vector_and_an_entry_are_what_code_was_given(text: str, function: Any)
     assert result.verdict is Verdict.VERIFIED
 
 
-WIDE = """\
-dropcheck: 1
-slots: {scaled: {takes: [x, c], gives: c * x}}
-claims:
-  wide:
-    title: Something is said of all elements of a wide array
-    parameters: {c: 2}
-    model: |
-      x ~ uniform(1, 2)[40]
-      y = scaled(x, c)
-    claim: %s
-"""
-
-
-@pytest.mark.parametrize(
-    ("claim", "shown"),
-    [
-        ("P(all(abs(y - c * x) < 0.1)) == 1", r"x\[7\] = 1\.\d+, y\[7\] = [34]\.\d+$"),
-        ("P(any(abs(y - c * x) > 0.1)) == 0", r"x\[7\] = 1\.\d+, y\[7\] = [34]\.\d+$"),
-        (
-            "P(mean(y) <= c * mean(x) + 0.001) == 1",
-            r"x = \[1.*, … 40 in all\], y = \[.*40 in all\]$",
-        ),
-    ],
-)
-def test_of_a_wide_array_the_element_that_is_wrong_is_shown(claim: str, shown: str) -> None:
-    def wrong(x: Any, c: Any) -> Any:
-        off = np.zeros(40)
-        off[7] = 0.5
-        return c * x + off
-
-    [found] = results(WIDE % claim, {"scaled": wrong})
-    assert found.verdict is Verdict.REFUTED
-    assert re.search(shown, str(found.explanation))
-
-
 MODES = """\
 dropcheck: 1
 slots:
@@ -219,32 +181,6 @@ def test_an_error_is_one_of_the_statements_that_ask_for_what_fails_alone() -> No
     assert found(kept) == {**whole, "layer.evaluated": "error"}
     failed = dict.fromkeys(("layer.values", "layer.mean"), "error")
     assert found(in_training(one_mask)) == {**whole, **failed}
-
-
-CONDITIONED = """\
-dropcheck: 1
-slots: {scaled: {takes: [x, p], gives: x / (1 - p)}}
-claims:
-  kept:
-    title: The values
-    parameters: {p: [0.5, 0.999999], dtype: [float32, float16]}
-    requires: p < 1
-    model: |
-      x ~ uniform(1, 2)[4]
-      y = scaled(x, p)
-    claim: "y in {round(x / (1 - p), dtype)}"
-"""
-
-
-def test_a_case_that_rounding_makes_none_is_left_out_and_the_others_are_judged() -> None:
-    registry = columns_of(CONDITIONED, {"scaled": lambda x, p: x / (1 - p)})
-    found = check_registry(registry)
-    assert found.problems == ()
-    [note] = found.notes
-    assert "requires p < 1, and p = 0.999999 breaks it in float16" in note.message
-    left = [case for case in registry.expand() if case.key not in found.unfit]
-    columns = [(case.parameters["p"], case.dtype) for case in left if case.dtype is not None]
-    assert columns == [(0.5, "float32"), (0.5, "float16"), (0.999999, "float32")]
 
 
 def test_statements_about_laws_leave_long_calls_to_those_beside_them() -> None:

@@ -217,6 +217,7 @@ class Reader:
 
     repository: Path
     environment: dict[str, str]
+    differences: list[str]
 
     def run(self, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -236,8 +237,13 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Reader:
     environment = prepare(folder / "beside")
     repository = folder / "paper"
     repository.mkdir()
-    assert differences(walked(TUTORIAL_TEXT, repository, environment)) == [], HINT
-    return Reader(repository, environment)
+    steps = walked(TUTORIAL_TEXT, repository, environment)
+    return Reader(repository, environment, differences(steps))
+
+
+@WITH_GIT
+def test_the_tutorial_prints_what_is_shown(reader: Reader) -> None:
+    assert reader.differences == [], HINT
 
 
 @WITH_GIT
@@ -287,7 +293,7 @@ def test_the_gate_opens_for_what_holds_alone(
     assert old in text
     (work / "claims.yaml").write_text(text.replace(old, new, 1), encoding="utf-8")
     summary = tmp_path / "summary"
-    done = Reader(work, reader.environment).run(
+    done = Reader(work, reader.environment, []).run(
         *("bash", "-euo", "pipefail", "-c", last_step()),
         GITHUB_ACTIONS="true",
         GITHUB_STEP_SUMMARY=str(summary),

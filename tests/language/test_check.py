@@ -19,7 +19,7 @@ from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.check import check_registry, choose
 from dropcheck.language.compile import CaseGraphs
 from dropcheck.language.events import has_no_chance, is_event
-from dropcheck.language.hints import _LAWS_ELSEWHERE, _OF_R, _WORDS_ELSEWHERE, function_hint
+from dropcheck.language.hints import _LAWS_ELSEWHERE, _OF_R, _WORDS_ELSEWHERE
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
@@ -310,26 +310,6 @@ def test_a_deep_and_a_wide_model_are_worked_out_at_once() -> None:
 
 
 # ---- words of others -----------------------------------------------------------------------------
-
-# words of numpy, scipy and books on statistics for which nothing stands here
-STRANGERS = """
-    acf anova argpartition_by bessel blackman block_diag cdist chirp circulant copysign dct
-    delaunay digitize eigsh erfi exprel fresnel gmean hadamard hankel hilbert huber jackknife
-    kelvin kolmogorov kronsum kstest lfilter linkage logspace modf nextafter nnls packbits pdist
-    poly qmc rot90 sawtooth sem spence spline struve toeplitz tri vander wilcoxon zipfian
-"""
-SLIPS = {
-    "sigmod": "sigmoid", "logsumexpp": "logsumexp", "softmx": "softmax", "maen": "mean",
-    "Sum": "sum", "arctna": "arctan", "eigvalsch": "eigvalsh", "trnaspose": "transpose",
-}  # fmt: skip
-
-
-def test_a_slip_is_told_from_a_word_of_other_libraries() -> None:
-    hints = {word: function_hint(word) for word in STRANGERS.split()}
-    assert {word: hint for word, hint in hints.items() if "did you mean" in hint} == {}
-    assert {word: function_hint(word) for word in SLIPS} == {
-        word: f"did you mean {meant!r}?" for word, meant in SLIPS.items()
-    }
 
 
 def test_words_of_others_are_none_of_ours_and_hints_name_what_is_there() -> None:

@@ -307,7 +307,7 @@ pytest.main(["-q", *sys.argv[1:]], plugins=[Look()])
 def imported_by(pytester: Pytester, *arguments: str) -> set[str]:
     """What a session has imported of dropcheck, and of what it builds on."""
     done = pytester.run(sys.executable, "-c", PROBE, *arguments)
-    [line] = [line for line in done.outlines if line.startswith("imported_by ")]
+    [line] = [line for line in done.outlines if line.startswith("loaded ")]
     return set(line.split()[1:])
 
 

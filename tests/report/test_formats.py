@@ -180,45 +180,12 @@ def test_no_text_runs_in_a_spreadsheet(text: str) -> None:
         assert row[column] == f"'{text.strip()}"
 
 
-def test_a_user_s_text_is_one_field_of_one_line() -> None:
-    hostile = 'a,"b"\r\n=cmd\x00\x1b[31m;\ttab'
-    odd = replace(PASSED, title=hostile, parameters={"law": hostile}, tags=(hostile, "two"))
-    text = made("csv", odd)
-    assert text.count("\r\n") == 2
-    assert len(rows_of(odd)) == 1
-    (row,) = rows_of(odd)
-    assert row["title"] == 'a,"b" =cmd\\x00\\x1b[31m; tab'
-
-
-def annotations_of(*cases: CaseResult, problems: tuple[Problem, ...] = ()) -> list[str]:
-    report = Report(run_of(*cases), REGISTRY, problems)
-    return run_annotations(report).splitlines()
-
-
 @pytest.fixture
 def on_github(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
     return cli
-
-
-@pytest.mark.parametrize(
-    ("number", "last"),
-    [
-        (9, None),
-        (10, "and 1 more"),
-        (14, "and 5 more"),
-    ],
-)
-def test_nine_are_shown_and_a_line_counts_the_rest(number: int, last: str | None) -> None:
-    lines = annotations_of(
-        *(replace(FAILED, parameters={"p": float(index)}) for index in range(number))
-    )
-    assert len(lines) == min(number, 10)
-    assert sum("file=claims.yaml,line=40" in line for line in lines) == 9
-    if last is not None:
-        assert lines[-1] == f"::error title={last}::{last}: see the log"
 
 
 COMMANDS = "50% a:b,c\r\n::error::x\n::set-output name=a::b \x1b[31m"

@@ -24,78 +24,6 @@ from dropcheck.report.html import html_report
 from dropcheck.report.screen import one_line
 from dropcheck.results import CaseResult, Passage, RunResult
 
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))),
-    None,
-)
-DRIVER = shutil.which("chromedriver")
-MISSING = "no Chromium with its driver here (Debian: apt install chromium chromium-driver)"
-
-
-def headless(profile: Path) -> Any:
-    """A Chromium without a window, in a profile of its own, that keeps what pages log."""
-    from selenium.webdriver import Chrome, ChromeOptions
-    from selenium.webdriver.chrome.service import Service
-
-    options = ChromeOptions()
-    options.binary_location = str(CHROMIUM)
-    flags = ["--headless=new", "--disable-gpu", "--disable-dev-shm-usage"]
-    flags += [f"--user-data-dir={profile}", "--no-first-run", "--lang=en"]
-    flags.append("--no-sandbox")  # not to be had in every container; the page is our own
-    for flag in flags:
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    log = str(profile / "driver.log")
-    driver = Chrome(options=options, service=Service(DRIVER, log_output=log))
-    driver.set_script_timeout(20)
-    return driver
-
-
-class Shown:
-    """A page in the browser, with the words for what the tests do to it."""
-
-    def __init__(self, driver: Any, path: Path) -> None:
-        self.driver = driver
-        self.path = path
-        driver.get(path.as_uri())
-
-    def script(self, text: str, *arguments: Any) -> Any:
-        return self.driver.execute_script(text, *arguments)
-
-    def find(self, selector: str) -> Any:
-        return self.driver.find_element("css selector", selector)
-
-    def cases(self) -> list[str]:
-        """The claims and parameters of the cases in sight, in their order."""
-        found: list[str] = self.script(
-            "return Array.from(document.querySelectorAll('.case'))"
-            # what is far from sight has no layout yet; what is hidden or folded never has
-            ".filter((one) => !one.hidden && one.closest('.claim').open"
-            " && !one.closest('.claim').hidden)"
-            ".map((one) => one.closest('.claim').querySelector('h3').textContent + ' '"
-            " + one.querySelector('span').textContent)"
-        )
-        return [case.strip() for case in found]
-
-    def choose(self, name: str, label: str) -> None:
-        from selenium.webdriver.support.ui import Select
-
-        Select(self.find(f"select[name={name}]")).select_by_visible_text(label)
-
-    def status(self) -> str:
-        return str(self.find("#status").text)
-
-
-def shape(driver: Any, width: int, height: int = 900, *, dark: bool = False) -> None:
-    """The window's size in CSS pixels, and whether the reader prefers the dark."""
-    driver.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride",
-        {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600},
-    )
-    theme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": [theme]})
-
-
 VOID = {"br", "hr", "input", "link", "meta"}
 
 CLAIMS = """\
@@ -361,59 +289,52 @@ def test_it_speaks_to_screen_readers(document: Node) -> None:
     assert viewport.attributes["content"] == "width=device-width, initial-scale=1"
 
 
-pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason=MISSING)
+# ---- in a browser --------------------------------------------------------------------------------
+
+DRIVER = shutil.which("chromedriver")
+IN_SIGHT = """
+return Array.from(document.querySelectorAll('.case'))
+  .filter((one) => !one.hidden && one.closest('.claim').open && !one.closest('.claim').hidden)
+  .map((one) => one.closest('.claim').querySelector('h3').textContent)
+"""
+OTHER_SCRIPT = """
+const s = document.createElement('script'); s.textContent = 'window.ran = 1';
+document.body.append(s); return window.ran === undefined
+"""
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A Chromium without a window, in a profile of its own."""
-    driver = headless(tmp_path_factory.mktemp("profile"))
-    yield driver
-    driver.quit()
+@pytest.mark.skipif(DRIVER is None, reason="no Chromium with its driver here")
+def test_it_filters_and_lets_no_other_script_run(tmp_path: Path) -> None:
+    from selenium.webdriver import Chrome, ChromeOptions
+    from selenium.webdriver.chrome.service import Service
+    from selenium.webdriver.support.ui import Select
 
+    (file := tmp_path / "run.html").write_text(page(), encoding="utf-8")
+    options = ChromeOptions()
+    flags = ["--headless=new", "--no-sandbox", f"--user-data-dir={tmp_path / 'profile'}"]
+    for flag in (*flags, "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = Chrome(options=options, service=Service(DRIVER))
+    try:
+        driver.get(file.as_uri())
 
-@pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("report") / "run.html"
-    path.write_text(page(), encoding="utf-8")
-    return path
+        def find(selector: str) -> Any:
+            return driver.find_element("css selector", selector)
 
-
-@pytest.fixture
-def opened(browser: Any, file: Path) -> Iterator[Shown]:
-    """The report, opened at a desk; nothing may have been written to the console in the end."""
-    browser.get_log("browser")
-    shape(browser, 1280)
-    yield Shown(browser, file)
-    assert browser.get_log("browser") == []
-
-
-def test_the_policy_lets_its_own_style_and_script_run_and_no_other(opened: Shown) -> None:
-    assert opened.find("form").is_displayed()  # the script ran
-    paper = opened.script("return getComputedStyle(document.body).getPropertyValue('--paper')")
-    assert paper.strip() == "#ffffff"  # the style applies
-    blocked = opened.script(
-        "const s = document.createElement('script'); s.textContent = 'window.ran = 1';"
-        "document.body.append(s); return window.ran === undefined"
-    )
-    assert blocked
-    [entry] = opened.driver.get_log("browser")  # and the console says why
-    assert "Content Security Policy" in entry["message"]
-
-
-def test_it_filters_by_text_and_result(opened: Shown) -> None:
-    field = opened.find("input[name=text]")
-    field.send_keys("QUERY variance 64")  # from the title and the parameters, in any case
-    assert opened.cases() == ["qk-variance dk=64"]
-    field.clear()
-    field.send_keys("no such words")
-    assert opened.cases() == []
-    assert opened.status() == "No case fits. Change or reset the filters."
-    opened.find("button[type=reset]").click()
-    opened.script("return new Promise((done) => setTimeout(done))")
-    assert opened.status() == "12 of 12 cases shown"
-    opened.choose("result", "undecided")
-    assert [case.split()[0] for case in opened.cases()] == ["heavy-tail", "strict", "unknown"]
-    field.send_keys("strict")
-    assert len(opened.cases()) == 1
-    assert opened.status() == "1 of 12 cases shown"
+        assert find("#status").text == "12 of 12 cases shown"
+        assert "<script>alert('x')</script> \"quoted\" &" in find("#claim-hostile").text
+        find("input[name=text]").send_keys("QUERY variance 64")  # in any case
+        assert driver.execute_script(IN_SIGHT) == ["qk-variance"]
+        find("input[name=text]").send_keys(" none")
+        assert find("#status").text == "No case fits. Change or reset the filters."
+        find("button[type=reset]").click()
+        driver.execute_script("return new Promise((done) => setTimeout(done))")
+        Select(find("select[name=result]")).select_by_visible_text("undecided")
+        assert driver.execute_script(IN_SIGHT) == ["heavy-tail", "strict", "unknown"]
+        assert driver.get_log("browser") == []
+        assert driver.execute_script(OTHER_SCRIPT)
+        [entry] = driver.get_log("browser")  # and the console says why
+        assert "Content Security Policy" in entry["message"]
+    finally:
+        driver.quit()

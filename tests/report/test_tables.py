@@ -8,47 +8,23 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from report_cases import CONFIRMED, FAILED, PASSED, UNDECIDED, run_of
+from report_cases import FAILED, PASSED, UNDECIDED, run_of
 
-from dropcheck.claims.registry import Claim, Document, Registry, SourceText
+from dropcheck.claims.registry import Claim, Registry, SourceText
 from dropcheck.errors import Location, Problem
 from dropcheck.judging.case import prepare
 from dropcheck.report import Report
 from dropcheck.report.cards import (
-    claim_cards,
     resolution_text,
 )
 from dropcheck.report.conformance import conformance, sign
 from dropcheck.report.formats import FORMATS
 from dropcheck.report.screen import Terminal, problems_text, render, styled, terminal_of
-from dropcheck.report.table import MOST_BLOCKS, Columns, run_report
+from dropcheck.report.table import MOST_BLOCKS, run_report
 from dropcheck.report.words import worst
 from dropcheck.results import CaseResult, Outcome, Passage, Region, Verdict
 
 # ---- a row a claim -------------------------------------------------------------------------------
-
-
-def heads(report: str) -> list[str]:
-    return report.splitlines()[0].split()
-
-
-def test_a_table_leaves_out_columns_until_each_row_is_one_line() -> None:
-    run = run_of(CONFIRMED, replace(FAILED, parameters={"law": "truncated_normal(0, 1, -2, 2)"}))
-    assert heads(run_report(run, Terminal(160))) == [
-        *("claim", "parameters", "claimed", "estimated", "exact", "interval", "within"),
-        *("draws", "result"),
-    ]
-    assert heads(run_report(run, Terminal(90))) == [
-        *("claim", "parameters", "claimed", "exact", "interval", "result")
-    ]
-    assert heads(run_report(run, Terminal(75))) == [
-        *("claim", "claimed", "exact", "interval", "result")
-    ]
-    assert heads(run_report(run, Terminal(30))) == ["claim", "result"]
-    for width in range(30, 161):
-        text = run_report(run, Terminal(width)).split("\n\n")[0].splitlines()
-        assert max(map(len, text)) <= width
-        assert len(text) == 4
 
 
 STATEMENTS = (
@@ -158,22 +134,12 @@ def test_colour_is_for_terminals_that_want_it(
     assert ("\x1b[" in run_report(run_of(FAILED), terminal)) is colour
 
 
-def test_off_a_terminal_a_line_is_as_long_as_it_needs() -> None:
-    assert terminal_of(_Stream(False), {}).width is None
-    assert terminal_of(_Stream(False), {"COLUMNS": "40"}).width == 40
-    assert terminal_of(_Stream(True), {"COLUMNS": "soup"}).width == 80
-
-
 def test_user_text_is_no_markup() -> None:
     text = "Var[q.k] [/x] [bold]b[/bold] :smile: [link=http://x]"
     assert render([styled(text), text], Terminal()) == f"{text}\n{text}\n"
 
 
 # ---- any table -----------------------------------------------------------------------------------
-
-COLUMNS = Columns(
-    names=("id", "title", "n", "never"), right=("n",), prose=("title",), headings={"id": "claim"}
-)
 
 
 MEAN = replace(
@@ -268,20 +234,6 @@ def test_problems_without_a_place_and_many_of_them() -> None:
     assert text.endswith("and 100 more\n300 errors\n")
 
 
-def test_a_message_is_wrapped_between_words_and_not_in_what_is_copied() -> None:
-    hint = "name a file: --file FILE; to begin with one: dropcheck init claims.yaml"
-    problem = Problem("there is no claims.yaml here, nor any other", hint=hint)
-    assert problems_text([problem], Terminal(30)) == (
-        "error: there is no claims.yaml\n"
-        "    here, nor any other\n"
-        "hint: name a file:\n"
-        "      --file FILE; to begin\n"
-        "      with one:\n"
-        "      dropcheck init claims.yaml\n"
-    )
-    assert len(problems_text([problem], Terminal()).splitlines()) == 2  # in a pipe
-
-
 # ---- claims --------------------------------------------------------------------------------------
 
 
@@ -305,25 +257,6 @@ CARD = Claim(
     location=Location("claims.yaml", 18),
     parameter_locations={},
 )
-REGISTRY = Registry("claims.yaml", {"post": Document("post", "A post", "2024-02-13")}, {})
-
-
-def test_a_card_breaks_lines_so_that_code_can_be_told_apart() -> None:
-    model = SourceText.plain("x ~ normal(0, 1)\ny = where(x > 0, x, 0) + where(x > 1, 1, 0) * 2")
-    statement = SourceText.plain("E(y) == 1")
-    claim = replace(CARD, statement=statement, model=model, note="many words of a note " * 8)
-    examples = {"qk-variance": "dropcheck run qk"}
-    narrow = claim_cards([claim], REGISTRY, examples, Terminal(40)).splitlines()
-    assert max(map(len, narrow)) <= 40
-    at = narrow.index("  model       x ~ normal(0, 1)")
-    assert narrow[at + 1 : at + 3] == [
-        "              y = where(x > 0, x, 0) +",
-        "                  where(x > 1, 1, 0) * 2",
-    ]
-    wide = claim_cards([claim], REGISTRY, examples, Terminal(160))
-    assert "              y = where(x > 0, x, 0) + where(x > 1, 1, 0) * 2" in wide.splitlines()
-    assert max(map(len, wide.splitlines())) <= 14 + 90
-    assert " ".join(wide.split()).count("many words of a note") == 8
 
 
 @pytest.mark.parametrize(
