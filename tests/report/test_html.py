@@ -315,7 +315,7 @@ def test_it_filters_and_lets_no_other_script_run(tmp_path: Path) -> None:
     for flag in (*flags, "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = Chrome(options=options, service=Service(DRIVER))
+    driver: Any = Chrome(options=options, service=Service(DRIVER))
     try:
         driver.get(file.as_uri())
 

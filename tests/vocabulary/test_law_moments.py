@@ -474,10 +474,11 @@ def test_a_tail_that_falls_as_a_power_falls_as_its_power() -> None:
     assert orders == [6.0, 4.5, 3.0, 1.5]
     orders = [ranked(LAWS["cauchy"], k, 5).moment_order(0.0, 1.0) for k in range(5)]
     assert orders == [1, 2, 3, 2, 1]
-    for name, arguments, can in (
-        ("gamma", (2.0, 1.0), True),
-        ("poisson", (3.0,), False),  # it is discrete
-        ("normal", (1.0, 0.0), False),  # a constant
-        ("dirichlet", ((1.0, 2.0),), False),  # vectors
-    ):
-        assert can_be_ranked(LAWS[name], arguments) is can
+    can: dict[str, tuple[Any, bool]] = {
+        "gamma": ((2.0, 1.0), True),
+        "poisson": ((3.0,), False),  # it is discrete
+        "normal": ((1.0, 0.0), False),  # a constant
+        "dirichlet": (((1.0, 2.0),), False),  # vectors
+    }
+    for name, (arguments, known) in can.items():
+        assert can_be_ranked(LAWS[name], arguments) is known
