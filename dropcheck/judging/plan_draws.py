@@ -49,7 +49,6 @@ from dropcheck.simulation import (
     Tally,
 )
 from dropcheck.vocabulary import special
-from dropcheck.vocabulary.operators import UNDERFLOW
 
 Spread = KnownSpread | ClippedSpread | LimitSpread
 """What is known of an average: its variance, bounds of its moments, or nothing."""
@@ -238,16 +237,22 @@ def draws_for(run: CaseRun, compiled: Compiled, plan: DrawPlan, place: int, targ
 
     if direction.linear or direction.spread.standard_error(1) > target:
         return draws(direction.spread, target)
-    widths = widths_that_decide(run, compiled, plan, place, target)
-    return max(draws(spread, widths[column]) for column, spread in plan.spreads.items())
+    rows, block = rows_of(plan.program, plan.fewest)
+    widest = np.full(len(plan.middle), math.inf)
+    for column, spread in plan.spreads.items():
+        widest[column] = spread.half_width(max(rows, 1), block, alpha)
+    widths = widths_that_decide(run, compiled, plan, place, target, widest)
+    wanted = [draws(spread, widths[column]) for column, spread in plan.spreads.items()]
+    return max(draws(direction.spread, target / 2), *wanted)
 
 
 def widths_that_decide(
-    run: CaseRun, compiled: Compiled, plan: DrawPlan, place: int, target: float
+    run: CaseRun, compiled: Compiled, plan: DrawPlan, place: int, target: float, widest: Floats
 ) -> Floats:
     """Half-widths of the averages, [terms], with which a quantity is likely to be decided.
 
-    Where the first order tells, they are in proportion to the errors of one draw.
+    Where the first order tells, they are in proportion to the errors of one draw. Where it hardly
+    moves the quantity, it is given half of the target, and they are at most the `widest`.
     """
     direction, errors = plan.directions[place], np.zeros(len(plan.middle))
     for column, spread in plan.spreads.items():
@@ -257,11 +262,10 @@ def widths_that_decide(
         return target / first * errors
     comparison = run.reading.comparisons[place]
     estimate = theta_of(compiled, comparison, plan.centres)(plan.middle[:, np.newaxis])[0]
-    quantity = enclosing(compiled, comparison, plan.centres)
-    moves = np.abs(direction.weights)
-    widths = np.where(moves > 0, target / np.maximum(moves, UNDERFLOW), errors)
+    quantity, along = enclosing(compiled, comparison, plan.centres), (-target / 2, target / 2)
+    widths = np.where(widest < math.inf, widest, errors)
     for _ in range(MOST_HALVINGS):
-        low, high = enclose(quantity, plan.middle, widths)
+        low, high = enclose(quantity, plan.middle, widths, direction.weights, along)
         if max(high - estimate, estimate - low) <= target:
             break
         widths /= 2
@@ -454,7 +458,7 @@ def _bounded(
         error = direction.spread.standard_error(1)
         near = targets.widths[place] or targets.sharp[place] if targets else error
         if not direction.linear:
-            own = widths_that_decide(run, compiled, plan, place, near)
+            own = widths_that_decide(run, compiled, plan, place, near, bounds.sizes(2.0))
             widths = np.maximum(widths, own)
         spread = bounded(direction.weights, direction.spread, near or error)
         directions.append(replace(direction, spread=spread))
