@@ -325,14 +325,6 @@ class SeedPlusCall:
         return dropped(x, p, own.random(x.shape)) if training else x
 
 
-class StaysInEvaluation:
-    off = False
-
-    def __call__(self, x: Any, p: float, training: bool, generator: Generator) -> Any:
-        self.off |= not training
-        return x if self.off else dropped(x, p, generator.random(x.shape))
-
-
 def weighed(scale: float | None = None, out: bool = False, always: bool = False) -> Any:
     """Attention by another scale, whose output is dropped, or that drops in evaluation."""
 
@@ -353,18 +345,6 @@ def of_scores(change: Callable[[Any], Any]) -> Any:
         return (weights / weights.sum(-1, keepdims=True)).astype(np.float32) @ v
 
     return attention
-
-
-def masks_of_query_blocks(
-    q: Any, k: Any, v: Any, p: float, training: bool, generator: Generator
-) -> Any:
-    """Every 64 queries have the same masks."""
-    weights = np.exp(q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1]))
-    weights /= weights.sum(-1, keepdims=True)
-    queries = weights.shape[-2]
-    mask = generator.random((*weights.shape[:-2], min(queries, 64), weights.shape[-1]))
-    mask = np.concatenate([mask] * -(-queries // 64), axis=-2)[..., :queries, :]
-    return (dropped(weights, p, mask) if training else weights) @ v
 
 
 class BackwardMask:
@@ -430,55 +410,11 @@ def randu(low: float, high: float, size: Any, generator: Generator) -> Any:
     return low + (high - low) * (np.concatenate(found)[:count] / 2**31).reshape(size)
 
 
-class Overlapping:
-    """A call begins two numbers after the call before it, as where a counter grows too little."""
-
-    seed = 0
-
-    def __call__(self, low: float, high: float, size: Any) -> Any:
-        state: Any = np.random.get_state()
-        calls = 0 if state[2] == len(state[1]) else state[2] // 2
-        self.seed = self.seed if calls else int(state[1][0])
-        np.random.random()
-        own = np.random.default_rng(self.seed)
-        own.random(2 * calls)
-        return own.uniform(low, high, size)
-
-
-def of_a_fixed_length(mean: float, sd: float, size: Any, generator: Generator) -> Any:
-    """Wallace's method (1996) without its correction: each 64 numbers have squares of sum 64."""
-    count = math.prod(size)
-    z = generator.standard_normal((-(-count // 64), 64))
-    z *= 8 / np.linalg.norm(z, axis=1, keepdims=True)
-    return mean + sd * z.reshape(-1)[:count].reshape(size)
-
-
-def naive_shuffle(n: int, generator: Generator) -> Any:
-    """Each place changes with any other, of n to the power n equally likely ways."""
-    order = np.arange(n)
-    for place in range(n):
-        other = generator.integers(0, n)
-        order[place], order[other] = order[other], order[place]
-    return order
-
-
 def even_orders(n: int, generator: Generator) -> Any:
     order = generator.permutation(n)
     if np.linalg.det(np.eye(n)[order]) < 0:
         order[[0, 1]] = order[[1, 0]]
     return order
-
-
-def from_a_buffer(n: int, generator: Generator) -> Any:
-    """The next of many is picked from the first hundred that are left."""
-    left = list(range(n))
-    return np.array([left.pop(generator.integers(min(100, len(left)))) for _ in range(n)])
-
-
-def one_filter(*sizes: int, generator: Generator) -> Any:
-    *inputs, outputs, size = sizes if len(sizes) == 3 else (sizes[0], sizes[1])
-    shape = (1, *(inputs or [1]), size, size)
-    return np.repeat(generator.normal(0, np.sqrt(2 / np.prod(shape)), shape), outputs, axis=0)
 
 
 def quietly(made: Callable[..., Any]) -> Any:
@@ -532,7 +468,6 @@ FAULTS: tuple[tuple[str, str, Any, dict[str, str]], ...] = (
     ("dropout/evaluation-subnormal", "dropout", drops(
         lambda g, x: g.random(x.shape),
         lambda x: np.where(abs(x) < np.finfo(x.dtype).tiny, 0, x)), {}),
-    ("dropout/after-evaluation", "dropout", StaysInEvaluation(), {}),
     ("dropout/channels-share", "channel_dropout",
         drops(lambda g, x: g.integers(0, 4, (*x.shape[:-1], 1)) / 4), {}),
     ("stochastic-depth/few-elements", "drop_path", drops(
@@ -545,7 +480,6 @@ FAULTS: tuple[tuple[str, str, Any, dict[str, str]], ...] = (
     ("attention/values-closely", "attention", of_scores(lambda s: s.astype(np.float16)), {}),
     ("attention/far-scores", "attention", of_scores(lambda s: np.clip(s, -20, 20)), {}),
     ("attention/gradient", "attention", BackwardMask(own=True), {"p": "0.5"}),
-    ("attention/number-dropped", "attention", masks_of_query_blocks, {"queries": "192"}),
     ("normalisation/layer-norm.values", "layer_norm", partial(normed, naive=True),
         {"at": "-1000", "size": "0.1"}),
     ("normalisation/layer-norm-small", "layer_norm", partial(normed, eps=1e-6), {"size": "0.001"}),
@@ -602,7 +536,6 @@ FAULTS: tuple[tuple[str, str, Any, dict[str, str]], ...] = (
         {"n": "8"}),
     ("initialisers/attention-projection-range", "attention_projection",
         lambda n, generator: generator.normal(0, np.sqrt(1 / n), (3 * n, n)), {}),
-    ("initialisers/conv-he-normal-shape.sums", "conv_he_normal", one_filter, {}),
     ("initialisers/depthwise-he-normal-shape.tails", "depthwise_he_normal",
         lambda channels, size, generator: generator.uniform(
             -1, 1, (channels, 1, size, size)) * np.sqrt(6) / size, {}),
@@ -622,13 +555,11 @@ FAULTS: tuple[tuple[str, str, Any, dict[str, str]], ...] = (
     ("samplers/uniform-sums", "random_uniform", lambda low, high, size, generator: (
         low + (high - low) * ((generator.permutation(n := math.prod(size)) + generator.random(n))
                               / n).reshape(size)), {}),
-    ("samplers/uniform-seeds", "random_uniform", Overlapping(), {}),
     ("samplers/normal.fourth-moment", "random_normal", lambda mean, sd, size, generator: np.clip(
         generator.normal(mean, sd, size), mean - 3 * sd, mean + 3 * sd), {}),
     ("samplers/normal-sums.numbers", "random_normal", lambda mean, sd, size, generator: (
         mean + sd * (np.sqrt(0.99) * generator.standard_normal(size) + 0.1 * (
             generator.standard_normal((size[0], *[1] * (len(size) - 1)))))), {}),
-    ("samplers/normal-sums.squares", "random_normal", of_a_fixed_length, {}),
     ("samplers/normal-each", "random_normal", lambda mean, sd, size, generator: but(
         generator.normal(mean, sd, size), (..., slice(size[-1] // 2 * 2, None)), mean), {}),
     ("samplers/truncated-normal.range", "random_truncated_normal",
@@ -683,9 +614,7 @@ FAULTS: tuple[tuple[str, str, Any, dict[str, str]], ...] = (
     ("samplers/von-mises-law", "random_von_mises", lambda mu, kappa, size, generator: (
         np.full(size, np.nan) if kappa > 100 else generator.vonmises(mu, kappa, size)),
         {"kappa": "1000"}),
-    ("samplers/permutation.mean", "random_permutation", naive_shuffle, {"n": "5"}),
     ("samplers/permutation-orders", "random_permutation", even_orders, {}),
-    ("samplers/permutation-many.first", "random_permutation", from_a_buffer, {}),
     ("samplers/permutation-many.whole", "random_permutation",
         lambda n, generator: generator.permutation(n).astype(np.uint8), {}),
     ("samplers/permutation-many.rises", "random_permutation",
