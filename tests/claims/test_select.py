@@ -163,6 +163,7 @@ def test_a_command_selects_the_case_that_it_came_from(
 ) -> None:
     for case in select(registry, [], [], overrides):
         _, _, pattern, *words = shlex.split(repeat_command(case, 0))
+        assert not re.search(r"--\w+ -", " ".join(words))  # a minus would be taken for an option
         line = " ".join(words).replace("--set ", "--").replace(" --", "\n--")
         pairs = [re.split("[= ]", one, maxsplit=1) for one in line.split("\n")]
         overrides = {name.removeprefix("--"): text for name, text in pairs}

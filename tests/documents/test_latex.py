@@ -157,6 +157,36 @@ def test_what_a_formula_says(formula: str) -> None:
     assert "; ".join(statements(formula, NAMES, NOTATION)) == READ[formula]
 
 
+SIGNS = {
+    r"x {} y": {r"\leq": "x <= y", r"\geq": "x >= y", r"\le": "x <= y",
+                r"\ge": "x >= y", r"\lt": "x < y", r"\gt": "x > y", ">": "x > y"},
+    r"P(x {} 1) = p": dict.fromkeys((r"\neq", r"\ne"), "P(x != 1) == p"),
+    r"P(H {} G) = p": {
+        **dict.fromkeys((r"\land", r"\cap", r"\wedge"), "P(H and G) == p"),
+        **dict.fromkeys((r"\lor", r"\cup", r"\vee"), "P(H or G) == p"),
+    },
+    r"{} = x": {
+        r"\lfloor y \rfloor": "floor(y) == x", r"\lceil y \rceil": "ceil(y) == x",
+        r"\lvert y \rvert": "abs(y) == x", r"\arctan y": "arctan(y) == x", r"\infty": "inf == x",
+        r"\tanh(y)": "tanh(y) == x", r"\det(A)": "det(A) == x", r"\arcsin y": "arcsin(y) == x",
+        r"\operatorname{corr}(x, y)": "Corr(x, y) == x", r"\EE[y]": "E(y) == x",
+        r"\min(q)": "min(q) == x",
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("formula", "said"),
+    [
+        (form.replace("{}", sign), said)
+        for form, signs in SIGNS.items()
+        for sign, said in signs.items()
+    ],
+)
+def test_signs_and_words_are_those_of_papers(formula: str, said: str) -> None:
+    assert list(statements(formula, NAMES)) == [said]
+
+
 def test_any_formula_is_read_or_refused() -> None:
     chance = random.Random(22)
     pieces = [*READ]
