@@ -119,24 +119,6 @@ def test_error_rate_is_divided_over_the_file_whatever_is_selected(
     assert int(alone["draws"]) == expected["draws"]
 
 
-def test_junit_report_holds_what_was_found(claims: Pytester) -> None:
-    claims.runpytest("--junitxml=report.xml")
-    cases = list(ElementTree.parse(claims.path / "report.xml").iter("testcase"))
-    assert [f"{case.attrib['classname']}::{case.attrib['name']}" for case in cases] == IDS
-    failed = cases[2].find("failure")
-    assert failed is not None
-    assert failed.text is not None
-    assert failed.text.startswith("FAIL: refuted  sd-kept  p=0.5\n")
-    found = properties(claims.path / "report.xml")
-    assert found["sd-kept[p=0.5]"]["verdict"] == "refuted"
-    assert float(found["sd-kept[p=0.5]"]["estimate"]) == pytest.approx(1, abs=0.1)
-    low, high = json.loads(found["sd-kept[p=0.5]"]["interval"])
-    assert 0.5 < low < 1 < high
-    assert found["sd-kept[p=0.5]"]["seed"] == "0"
-    assert int(found["sd-kept[p=0.5]"]["draws"]) > 1000
-    assert "estimate" not in found["heavy"]  # what is unknown is left out
-
-
 def test_xdist_gives_the_same_numbers_on_any_number_of_workers(claims: Pytester) -> None:
     claims.runpytest("--junitxml=one.xml")
     found = claims.runpytest_subprocess("-n", "2", "--junitxml=two.xml")
@@ -167,17 +149,6 @@ def test_undecided_case_is_its_own_outcome(
     assert found.ret == code
     found.stdout.fnmatch_lines([f"claims.yaml {letter} *"])
     claims.runpytest(IDS[3], "-v", "-o", option).stdout.fnmatch_lines([f"{IDS[3]} UNDECIDED *"])
-
-
-def test_undecided_case_that_is_skipped_says_why_and_where(claims: Pytester) -> None:
-    found = claims.runpytest(IDS[3], "-rs", "-o", "dropcheck_undecided=skip")
-    found.stdout.fnmatch_lines(["*claims.yaml:16: undecided: Var does not exist*"])
-
-
-@pytest.mark.parametrize("policy", ["skip", "pass"])
-def test_failed_case_fails_whatever_undecided_ones_do(claims: Pytester, policy: str) -> None:
-    found = claims.runpytest(IDS[2], "-o", f"dropcheck_undecided={policy}")
-    found.assert_outcomes(failed=1)
 
 
 pytest_plugins = ["pytester"]

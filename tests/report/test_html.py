@@ -19,7 +19,6 @@ from report_cases import ALL_KINDS, AS_EXPECTED, EMPTY, FAILED, HOSTILE, PASSED,
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Registry
 from dropcheck.report import Report
-from dropcheck.report.facts import facts
 from dropcheck.report.html import html_report
 from dropcheck.report.screen import one_line
 from dropcheck.results import CaseResult, Passage, RunResult
@@ -237,30 +236,6 @@ def test_the_outcome_stands_at_the_top_in_its_colour(
     assert lead.attributes["class"] == f"lead {standing}"
     assert lead.text.endswith(text)
     assert lead.text.startswith("interrupted: ") is interrupted
-
-
-def test_a_claim_says_what_the_file_says_and_each_case_what_became_of_it(document: Node) -> None:
-    said = pairs(body(document, "qk-variance"))
-    assert {label: said[label] for label in list(said)[:4]} == {
-        "statement": "Var(q @ k) == dk",
-        "model": "q ~ normal(0, 1)[dk] k ~ normal(0, 1)[dk]",
-        "requires": "dk >= 1",
-        "note": "Each of the <dk> terms has variance 1 & no more.",
-    }
-    assert said["document"] == 'Scaling <in> "attention" , 2024-02-13'
-    cases = list(body(document, "qk-variance").all("details"))
-    assert [next(one.all("summary")).text for one in cases] == [
-        f"dk={dk} verified claimed 512, estimated 511.8, interval [509.1, 514.6]"
-        for dk in (64, 512)
-    ]
-    assert pairs(cases[1])["repeat"] == "dropcheck run qk-variance --dk 512 --seed 0"
-    for claim, standing in (("false-on-purpose", "pass"), ("true-after-all", "fail")):
-        [result] = body(document, claim).all("b")
-        assert result.attributes["class"] == standing
-        assert (
-            result.text
-            == facts(next(c for c in run_of_all_kinds().cases if c.claim == claim))["result"]
-        )
 
 
 # ---- for whoever reads it ----------------------------------------------------------------------
