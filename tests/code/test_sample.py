@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -298,26 +297,6 @@ def test_code_is_given_the_parameters_that_it_names() -> None:
 def test_a_parameter_that_there_is_not_is_told() -> None:
     with pytest.raises(InvalidClaimError, match="sample takes 'p', which is no parameter"):
         verify("E(y) == 1", sample=of_parameters)
-
-
-class Named:
-    def __call__(self, generator: Generator, count: int) -> Drawn:
-        return {"y": generator.random(count)}
-
-
-@pytest.mark.parametrize(
-    ("code", "shown"),
-    [
-        (Named(), "Named(...)"),
-        (lambda generator, count: {"y": generator.random(count)}, "lambda generator, count: ..."),
-        (functools.partial(of_parameters, p=0.5), "partial(of_parameters, p=0.5)"),
-        (Named().__call__, "Named.__call__"),
-    ],
-)
-def test_code_is_readable_in_the_call_that_repeats_it(code: Any, shown: str) -> None:
-    with pytest.raises(ClaimFailedError) as caught:
-        verify("E(y) == 7", sample=code)
-    assert f"sample={shown}, seed=0)" in str(caught.value)
 
 
 SECONDS = 0.3
