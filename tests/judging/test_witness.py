@@ -8,15 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from trials import VERIFIED, N, entry, judged, registry_of
+from trials import VERIFIED, N, judged
 
 from dropcheck.analysis import exact as analysis
 from dropcheck.analysis import single_draw
-from dropcheck.analysis.rewriting import with_fewer_draws
 from dropcheck.errors import InternalError, Problem
-from dropcheck.judging import case as cases
 from dropcheck.judging import exact, rounding
-from dropcheck.judging.case import prepare
 from dropcheck.known.cells import Estimate
 from dropcheck.results import Exact
 
@@ -93,17 +90,6 @@ def scaled(found: Any, factor: float) -> Any:
     if isinstance(found, Estimate):
         return Estimate(factor * found.value, found.error)
     return factor * found if isinstance(found, float | np.ndarray) else found
-
-
-def test_a_wrong_rewriting_is_told_by_the_draws(monkeypatch: Patch) -> None:
-    model, claim = "x ~ uniform(0, 1)[5]", "E(max(x)) == 5/6"
-    assert judged(model, claim, draws_only=False).confirmed
-    (other,) = registry_of(entry("c", "x ~ uniform(0, 1)[9]", claim)).expand()
-    wrong = prepare(other).analysed.lowered
-    monkeypatch.setattr(cases, "with_fewer_draws", lambda _: wrong)
-    with pytest.raises(InternalError, match=r"exact value is 0\.9"):  # by eight resolutions
-        judged(model, claim, draws_only=False)
-    assert with_fewer_draws is not cases.with_fewer_draws
 
 
 def test_without_room_for_rounding_wrong_verdicts_come_back(monkeypatch: Patch) -> None:
