@@ -9,19 +9,19 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import mpmath
 import numpy as np
 import pytest
-from integrals import expectation, joint_moment, norm_of
+from integrals import expectation, joint_moment
 from law_table import CASES, twin
 from lowered import expressed, lowered, lowering
 from scipy import special
 
+from dropcheck.analysis import single_draw
 from dropcheck.analysis.norms import Norms
-from dropcheck.known import cells
+from dropcheck.analysis.single_draw import draw_below
 from dropcheck.known.cells import Estimate
 from dropcheck.language.graph import Value
 
@@ -129,7 +129,7 @@ def generated(number: int) -> tuple[str, str, float]:
     return f"x ~ {law}({listed})", text, integral(value, law, arguments, kinks)
 
 
-@pytest.mark.parametrize("start", range(0, 320, 20))
+@pytest.mark.parametrize("start", range(0, 160, 20))
 def test_generated_functions(start: int) -> None:
     for number in range(start, start + 20):
         model, text, truth = generated(number)
@@ -190,8 +190,8 @@ def test_spikes_that_a_sample_does_not_show(
 def test_a_spike_that_moves_over_all_scales_is_never_missed() -> None:
     """Its width goes down to 1e-9, and its place is random."""
     generator = np.random.default_rng(7)
-    for width in (1e-2, 1e-4, 1e-6, 1e-8, 1e-9):
-        for _ in range(8):
+    for width in (1e-2, 1e-6, 1e-9):
+        for _ in range(4):
             place = float(generator.normal())
             for text, mean in (
                 (f"1 * (abs(x - {place!r}) < {width!r})", 2 * width),
@@ -202,23 +202,6 @@ def test_a_spike_that_moves_over_all_scales_is_never_missed() -> None:
                 found = expectation(lowered("x ~ normal(0, 1)", f"cos(x) + {text}"), loose)
                 assert holds(found, truth + math.exp(-0.5), 3 * truth * width), (text, found)
                 assert found.error < 1e-9, (text, found)
-
-
-def test_a_rule_without_a_look_at_the_ranges_misses_the_spike(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The tests above can fail: the points alone do not show it."""
-    monkeypatch.setattr(cells, "_parts", partial(_all_smooth, cells._parts))
-    value = lowered("x ~ normal(0, 1)", "cos(x) + 1e9 * (abs(x - 0.3) < 1e-9)")
-    assert not holds(expectation(value, loose), math.exp(-0.5) + 2 * 0.3813878, 1e-3)
-
-
-def _all_smooth(parts: Callable[..., Any], integrand: Any, cut: Any, error: float) -> Any:
-    found = parts(integrand, cut, error)
-    values = integrand.evaluated(cut.points.ravel()).reshape(cut.points.shape)
-    return found._replace(
-        values=(cut.weights * values).sum(axis=1), errors=np.zeros_like(found.errors)
-    )
 
 
 # ---- all laws ------------------------------------------------------------------------------------
@@ -282,18 +265,6 @@ def test_whatever_the_arguments_are_nothing_false_is_said(
             assert math.isinf(found.error)
 
 
-@pytest.mark.parametrize("p", [1.0, 1.3, 2.0, 2.7, 3.0, 7.5])
-def test_norms_are_bounds(p: float) -> None:
-    x = lowered("x ~ normal(0, 1)", "x")
-    truth = (2 ** (p / 2) * special.gamma((p + 1) / 2) / math.sqrt(math.pi)) ** (1 / p)
-    found = norm_of(x, p, loose)
-    assert truth * (1 - 1e-14) <= found <= truth * (1 + 1e-9)
-    u = lowered("u ~ uniform(0, 1)", "u - 0.5")
-    truth = (0.5**p / (p + 1)) ** (1 / p)
-    assert truth * (1 - 1e-14) <= norm_of(u, p) <= truth * (1 + 1e-9)
-    assert norm_of(lowered("u ~ uniform(0, 1)", "u"), p, centre=0.5) == pytest.approx(truth)
-
-
 DISCRETE: list[tuple[str, str, float]] = [
     ("m ~ bernoulli(0.3)", "exp(m)", 0.7 + 0.3 * math.e),
     ("r ~ rademacher()", "r ** 3 + 1", 1.0),
@@ -313,24 +284,6 @@ def test_draws_with_few_values_are_enumerated(model: str, text: str, truth: floa
     found = expectation(value, loose)
     assert holds(found, truth, 1e-12 * abs(truth))
     assert found.error <= 1e-9 * truth
-
-
-def test_angles_that_are_wrapped() -> None:
-    """Their means by mpmath, as scipy neither wraps angles nor is exact for large kappa."""
-    for mu, kappa, power in ((0.5, 4.0, 1), (0.5, 4.0, 2), (0.0, 500.0, 2)):
-        with mpmath.workdps(30):
-
-            def density(x: Any, mu: float = mu, kappa: float = kappa) -> Any:
-                return mpmath.exp(kappa * (mpmath.cos(x - mu) - 1))
-
-            places = [-mpmath.pi, -1, -0.1, 0, 0.1, 0.5, 1, 2, mpmath.pi]
-            total = mpmath.quad(density, places)
-            mean = mpmath.quad(lambda x, k=power, f=density: x**k * f(x), places)
-            truth = float(mean / total)
-        x = lowered(f"x ~ von_mises({mu}, {kappa})", "x")
-        found = joint_moment([x], [power], [0.0])
-        assert holds(found, truth, 1e-14)
-        assert found.error < 1e-9
 
 
 POLES = [
@@ -357,3 +310,34 @@ def test_poles(model: str, text: str, truth: float) -> None:
     else:
         assert holds(found, truth, 1e-13)
         assert found.error < 1e-8
+
+
+def test_which_draw_a_value_is_a_function_of() -> None:
+    model = "x, y ~ normal(0, 1); v ~ normal(0, 1)[3]; w ~ normal(x, 1); s ~ normal(0, [1, 2])"
+    of = {"relu(x) + x ** 2": "x", "v[1] ** 2 + exp(v[1])": "v[1]", "max([x, x ** 2])": "x"}
+    for text in ("x + y", "v[0] + v[1]", "v + v[0]", "v * arange(3)", "w", "s", "1"):
+        of[text] = ""
+    scope = lowering(model)
+    for text, draw in of.items():
+        assert draw_below(expressed(scope, text)) is (expressed(scope, draw) if draw else None)
+
+
+@pytest.mark.parametrize(
+    "text", ["tan(x)", "sqrt(x)", "exp(x ** 2)", "take([1, 2], x / 2)", "1 / x"]
+)
+def test_an_expectation_that_there_is_not_has_an_infinite_error(text: str) -> None:
+    found = expectation(lowered("x ~ normal(0, 1)", text), bounded_by(math.inf))
+    assert not math.isfinite(found.value + found.error)
+
+
+def test_integrals_are_few_and_each_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[None] = []
+    mean = single_draw.mean_over
+    monkeypatch.setattr(single_draw, "mean_over", lambda *a: done.append(None) or mean(*a))  # type: ignore[func-returns-value]  # it counts
+    scope = lowering("; ".join(f"x{k} ~ normal(0, 1)" for k in range(30)))
+    known = Norms()
+    assert len({known.norm(expressed(scope, f"relu(x{k} - 1)"), 2) for k in range(30)}) == 1
+    assert len(done) == 1
+    many = " + ".join(f"relu(x{k} - {k})" for k in range(30))
+    Norms().norm(expressed(scope, many), 2)
+    assert len(done) <= 1 + single_draw.MOST_INTEGRALS
