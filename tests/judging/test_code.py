@@ -483,7 +483,7 @@ def test_functions_are_judged_by_what_they_draw(claim: str, expected: str) -> No
 def test_functions_of_averages_of_code_are_seldom_refuted_where_true() -> None:
     """At the very edge of what is claimed, about which nothing is known but the draws."""
     exponential = lambda generator, count: {"x": generator.exponential(1, count)}  # noqa: E731 - short
-    how = {"alpha": 0.2, "resolution": 0.1, "max_draws": 50_000}
+    how: dict[str, Any] = {"alpha": 0.2, "resolution": 0.1, "max_draws": 50_000}
     for claim in ("Var(x) <= 1", "Std(x) / E(x) >= 1"):
         found = [of_own(claim, exponential, **how, seed=seed) for seed in range(40)]
         assert not alarm(sum(str(one.verdict) == "refuted" for one in found), 40, 0.2)

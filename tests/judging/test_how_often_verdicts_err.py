@@ -331,8 +331,9 @@ def test_crossed_blocks_vary_as_the_model_says(
     assert exact is not None
     assert compiled.crossed is not None
     program, blocks = compiled.crossed.program.in_blocks_of(batch), 2000
-    rng, sums = np.random.default_rng(3), []
-    while sum(map(len, sums)) < blocks:
+    sums: list[Floats] = []
+    rng = np.random.default_rng(3)
+    while sum(len(one) for one in sums) < blocks:
         sums.append(program.span(rng, exact.centres, 0).sums / program.block_values)
     seen = np.concatenate(sums)[:blocks].var(axis=0, ddof=1)
     # beyond with a chance below 1e-9, were the means normal; a third is left for what they are not

@@ -85,14 +85,14 @@ def is_as_said(value: Any, wanted: Any, name: str) -> bool:
     if name == "warns":
         return any(wanted in one for one in value) if wanted else value == ()
     if name in ("says", "reads", "sampling"):
-        return wanted in value
+        return str(wanted) in value
     if name in NEAR and not isinstance(wanted, list):
         return value is not None and value == pytest.approx(float(wanted), NEAR[name], abs=1e-12)
     if isinstance(wanted, list):
-        return value == tuple(map(float, wanted))
+        return bool(value == tuple(map(float, wanted)))
     sign, _, number = wanted.partition(" ")
     if sign in SIGNS:
-        return value is not None and SIGNS[sign](value, float(number))
+        return value is not None and bool(SIGNS[sign](value, float(number)))
     return str(value).lower() == wanted.lower()
 
 
