@@ -93,7 +93,7 @@ def is_as_said(value: Any, wanted: Any, name: str) -> bool:
     sign, _, number = wanted.partition(" ")
     if sign in SIGNS:
         return value is not None and bool(SIGNS[sign](value, float(number)))
-    return str(value).lower() == wanted.lower()
+    return bool(str(value).lower() == wanted.lower())
 
 
 @pytest.mark.parametrize(("row", "how"), ROWS)
