@@ -52,27 +52,18 @@ from dropcheck.errors import (
 )
 from dropcheck.options import REPEATED, VALUES, read_value
 from dropcheck.pyproject import project_defaults
-from dropcheck.report import Report
-from dropcheck.report.formats import PRINTED, WRITTEN, format_hint, require_libraries, written_as
 from dropcheck.report.screen import is_terminal, terminal_of
-from dropcheck.results import Outcome, RunResult
 from dropcheck.settings import OPTIONS, RUN_OPTIONS, Option, Settings, flag_of, one_of
 
 if TYPE_CHECKING:
     from dropcheck.claims.registry import Case, Claim, Registry
     from dropcheck.language.check import Chosen
     from dropcheck.report.cards import CheckedFile
-    from dropcheck.results import CaseResult
+    from dropcheck.results import CaseResult, RunResult
 
 # ---- commands ------------------------------------------------------------------------------------
 
-app = typer.Typer(
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="dropcheck init writes a claims file to begin with; dropcheck show lists the words of "
-    "the language, and dropcheck show normal explains one.",
-)
+COMMANDS: dict[str, Callable[..., ExitCode]] = {}
 Words = Annotated[list[str] | None, typer.Argument(metavar="CLAIMS", hidden=True)]
 
 
@@ -84,13 +75,22 @@ def parameter_of(option: Option) -> inspect.Parameter:
     said = typer.Option(
         *option.spellings,
         rich_help_panel=option.panel,
-        help=option.text.format(printed=", ".join(PRINTED), written=" ".join(WRITTEN)),
+        help=_told(option),
         metavar=option.metavar,
         show_default=False,
         count=kind is int,
     )
     default = None if option.metavar else kind()
     return _parameter(option.name, Annotated[kind, said], default)
+
+
+def _told(option: Option) -> str:
+    """What help says of an option."""
+    if "{" not in option.text:
+        return option.text
+    from dropcheck.report.formats import PRINTED, WRITTEN
+
+    return option.text.format(printed=", ".join(PRINTED), written=" ".join(WRITTEN))
 
 
 def _parameter(name: str, annotation: Any, default: Any = None) -> inspect.Parameter:
@@ -100,29 +100,67 @@ def _parameter(name: str, annotation: Any, default: Any = None) -> inspect.Param
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 
+class _Grouped(typer.core.TyperCommand):
+    """A command whose help has its options in groups, without the time that rich takes to load."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the groups."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for option in self.get_params(ctx):
+            if record := option.get_help_record(ctx):
+                panel = getattr(option, "rich_help_panel", None) or "Options"
+                groups.setdefault(panel, []).append(record)
+        for title, records in groups.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
 def _command(function: Callable[..., ExitCode]) -> Callable[..., ExitCode]:
-    """A command of the function's name, with its options; its help is the docstring.
+    """Make a function a command; its help is the docstring."""
+    COMMANDS[function.__name__.partition("_")[0]] = function
+    return function
+
+
+def program_of(command: str) -> Any:
+    """The program as typer makes it, with the options of one command, or of all for a shell.
 
     A function of what is `given` has the options of the table.
     """
-    name = function.__name__.partition("_")[0]
-    paragraphs = (inspect.getdoc(function) or "").split("\n\n")
-    told = "\n\n".join(one.replace("\n", " ") for one in paragraphs)
-    if "given" not in inspect.signature(function).parameters:
-        return app.command(name, help=told)(function)
+    app = typer.Typer(
+        rich_markup_mode=None,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        epilog="dropcheck init writes a claims file to begin with; dropcheck show lists the words "
+        "of the language, and dropcheck show normal explains one.",
+    )
+    app.callback()(program)
+    for name, function in COMMANDS.items():
+        paragraphs = (inspect.getdoc(function) or "").split("\n\n")
+        told = "\n\n".join(one.replace("\n", " ") for one in paragraphs)
+        left_over = name in ("run", "plan")  # of which parameters of claims are options too
+        settings = {"ignore_unknown_options": left_over, "allow_extra_args": left_over}
+        own = function
+        if "given" in inspect.signature(function).parameters:
+            asked = command == name or "_DROPCHECK_COMPLETE" in os.environ
+            own = _with_options(function, OPTIONS if asked else ())
+        app.command(name, cls=_Grouped, help=told, context_settings=settings)(own)
+    return typer.main.get_command(app)
+
+
+def _with_options(function: Callable[..., ExitCode], options: Sequence[Option]) -> Any:
+    """A function of typer's kind for one of what is given."""
 
     def command(ctx: typer.Context, **_: Any) -> ExitCode:
         return function(_given(ctx))
 
-    own = [parameter_of(one) for one in OPTIONS if name in one.of.split()]
+    name = function.__name__.partition("_")[0]
+    own = [parameter_of(one) for one in options if name in one.of.split()]
     own = [_parameter("ctx", typer.Context), _parameter("claims", Words), *own]
     # typer reads options from a signature, which mypy knows of no function
     command.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
     command.__annotations__ = {one.name: one.annotation for one in own}
-    left_over = name in ("run", "plan")  # of which parameters of claims are options too
-    settings = {"ignore_unknown_options": left_over, "allow_extra_args": left_over}
-    app.command(name, help=told, context_settings=settings)(command)
-    return function
+    return command
 
 
 def _print_version(wanted: bool) -> None:
@@ -131,7 +169,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def program(
     version: Annotated[
         bool,
@@ -153,6 +190,9 @@ def run(given: Given) -> ExitCode:
     Each parameter of the claims is an option too, as --dk 512 or --p 0.1,0.2; dropcheck show lists
     those of a claim.
     """
+    from dropcheck.report import Report
+    from dropcheck.results import Outcome
+
     settings, outputs = given.settings(), given.values["output"] or []
     _check_outputs(given, outputs)
     chosen = _chosen(given, settings.max_memory)
@@ -192,11 +232,9 @@ def run(given: Given) -> ExitCode:
 
 @_command
 def plan(given: Given) -> ExitCode:
-    """Say what a run would take, and what it could see.
+    """Say what a run would take: the draws and seconds to each verdict.
 
-    That is the draws and seconds to each verdict. Only a short pilot of each case is drawn.
-    "could see" is the smallest error of the claim that the budget would almost surely refute; it
-    is never less than the claim's resolution.
+    Each case is judged by few draws; what these leave open is foreseen.
     """
     from dropcheck.planning import plan_cases
     from dropcheck.report.progress import progress
@@ -471,16 +509,12 @@ class Given:
 def _given(ctx: typer.Context) -> Given:
     """What the line gives, and pyproject.toml where the line says nothing."""
     command, texts = ctx.info_name or "", dict(ctx.params)  # in the order of the line
-    ctx.obj["output"] = texts.get("output")
     words, parameters = _left_over(texts["claims"] or ())
     values = _values(texts, command)
     defaults = {key.replace("tags", "tag"): text for key, text in project_defaults().items()}
     named = [one for one in words if command == "check" or is_file(one)]
     files = [*(texts["file"] or ()), *named]
-    read = files or [*defaults.get("file", ())]
-    folders = [one for one in words if one not in named and _is_folder(one, read)]
-    patterns = [one for one in words if one not in (*named, *folders)]
-    files += folders
+    patterns = [one for one in words if one not in named]
     given = {"file": files, "tag": patterns} | {name: text for name, text in texts.items() if text}
     defaults = {
         name: text for name, text in defaults.items() if name in texts and not given.get(name)
@@ -520,14 +554,27 @@ def _values(texts: Mapping[str, Any], command: str) -> dict[str, Any]:
 
 
 def _check_format(text: str, command: str) -> None:
-    names = [*PRINTED] if command == "run" else ["table", "json"]
+    names = _formats(command)
     if text not in names:
+        from dropcheck.report.formats import format_hint
+
         message = f"option '--format' cannot be {text[:100]!r}: it must be {one_of(names)}"
         hint = format_hint(text[:100]) if command == "run" else suggestion(text[:100], names)
         raise DropcheckError(Problem(message, hint=hint))
 
 
+def _formats(command: str) -> Sequence[str]:
+    """What a command prints."""
+    if command != "run":
+        return ("table", "json")
+    from dropcheck.report.formats import PRINTED
+
+    return [*PRINTED]
+
+
 def _report_file(text: str) -> Path:
+    from dropcheck.report.formats import WRITTEN, written_as
+
     if written_as(Path(text)) is None:
         ends = f"it must be a file that ends in {one_of([*WRITTEN])}"
         hint = suggestion(Path(text).suffix or f".{text[:100]}", WRITTEN)
@@ -601,11 +648,6 @@ def is_file(word: str) -> bool:
     if "/" in word or os.sep in word:
         return word.partition("/")[0] not in pack_names() or Path(word).exists()
     return "." in word and Path(word).is_file()
-
-
-def _is_folder(word: str, files: Sequence[str]) -> bool:
-    """Whether a word that could be an id is a folder: there is one, and no claim has that id."""
-    return "-" not in files and Path(word).is_dir() and not _are_claims([word], files)
 
 
 # ---- what is checked -----------------------------------------------------------------------------
@@ -743,7 +785,7 @@ def _no_such_option(option: str, known: Sequence[str], command: str) -> Problem:
     """The problem of an option that does not exist, with the nearest one."""
     bare = option.lstrip("-")
     near = nearest(option, [one for one in known if one[:2] == "--"])
-    if bare in (PRINTED if command == "run" else ("table", "json")) and "--format" in known:
+    if bare in _formats(command) and "--format" in known:
         near = f"--format {bare}"
     elif f"-{bare}" in known:
         near = f"-{bare}"
@@ -790,6 +832,8 @@ def _check_file(name: str) -> CheckedFile:
 
 def _check_outputs(given: Given, outputs: Sequence[Path]) -> None:
     """Refuse what could not be written or shown after the draws."""
+    from dropcheck.report.formats import PRINTED, require_libraries, written_as
+
     problems: list[Problem] = []
     claims = {os.path.realpath(name) for name in given.files or ("claims.yaml",)}
     seen: dict[str, Path] = {}
@@ -856,6 +900,7 @@ def _repeat(given: Given, case: Case, settings: Settings, result: CaseResult | N
     """
     from dropcheck.claims.select import repeat_command
     from dropcheck.code.slots import needed
+    from dropcheck.results import Outcome
 
     options = given.again()
     by_clock = "--time-limit" in options and "--max-draws" not in options
@@ -879,7 +924,8 @@ def main(arguments: Sequence[str] | None = None) -> ExitCode:
     try:
         if command[:1] not in ("", "-"):
             _check_command(command)
-        code = _program()(words, prog_name="dropcheck", standalone_mode=False, obj=asked)
+        made = program_of(command)
+        code = made(words, prog_name="dropcheck", standalone_mode=False, obj=asked)
         return ExitCode(code or 0)
     except NothingSelected as error:
         return _report(error.problems, asked, ExitCode.NOTHING_SELECTED)
@@ -908,22 +954,10 @@ def main(arguments: Sequence[str] | None = None) -> ExitCode:
         return _report([_fault(error)], asked, ExitCode.INTERNAL)
 
 
-def _program() -> Any:
-    """The program as typer makes it; the help names no type of an option that takes no value."""
-    made: Any = typer.main.get_command(app)
-    context = typer.Context(made, **made.context_settings)
-    for command in (made, *made.commands.values()):
-        for option in command.get_params(typer.Context(command, context)):
-            if getattr(option, "is_flag", False):
-                option.metavar = ""
-    return made
-
-
 def _check_command(name: str) -> None:
     """Refuse a command that does not exist."""
-    names = [one.name or getattr(one.callback, "__name__", "") for one in app.registered_commands]
-    if name not in names:
-        hint = suggestion(name, names) or "dropcheck --help lists the commands"
+    if name not in COMMANDS:
+        hint = suggestion(name, COMMANDS) or "dropcheck --help lists the commands"
         if is_file(name):
             hint = f"did you mean dropcheck run {shlex.quote(name)}?"
         raise DropcheckError(Problem(f"there is no command {name!r}", hint=hint))
@@ -931,9 +965,8 @@ def _check_command(name: str) -> None:
 
 def _report(problems: Sequence[Problem], asked: Mapping[str, Any], code: ExitCode) -> ExitCode:
     """Report problems in the format that was asked for."""
-    outputs = [Path(one) for one in asked.get("output") or () if written_as(Path(one))]
     try:
-        report_problems(problems, asked["command"], asked["format"], outputs)
+        report_problems(problems, asked["format"])
     except MemoryError:
         os.write(2, b"error: there is not enough memory\n")
         return ExitCode.INTERNAL
@@ -956,8 +989,7 @@ def _problem_of(error: typer.TyperException, command: str) -> Problem:
     if ctx is not None and hasattr(error, "possibilities"):
         problem = _no_such_option(option, _spellings(ctx), command)
         hint = problem.hint or f"{asked} lists the options"
-        program: Any = typer.main.get_command(app)  # a group, for typer's types any command
-        for one in program.commands["run"].params:
+        for one in program_of("run").commands["run"].params:
             if option in one.opts and command[:1] == "-":
                 hint = f"it goes after the command: dropcheck run {option} {one.metavar}".rstrip()
         return replace(problem, hint=hint)

@@ -228,59 +228,22 @@ def write_report(path: Path, report: Report) -> list[Problem]:
     if not form.fits(report):
         why = "the run was interrupted" if report.run.interrupted else "there are errors"
         message = f"the file {str(path)!r} was not written: {why}, and such a file cannot say so"
-        return [Problem(message, hint="a report that ends in .json, .xml or .md can")]
+        return [Problem(message, hint="a report that ends in .json can")]
     try:
         return write_file(path, form.make(report))
     except DropcheckError as error:
         return list(error.problems)
 
 
-def report_problems(
-    problems: Sequence[Problem], command: str, name: str | None, outputs: Sequence[Path] = ()
-) -> None:
-    """Report the problems that prevent a command.
-
-    Standard error has them in words, standard output in the format that was asked for. Problems of
-    a claims file are written to the files of a run too: old files would show an earlier run.
-    """
+def report_problems(problems: Sequence[Problem], name: str | None) -> None:
+    """Report the problems that prevent a command: in words, and in JSON where that is asked for."""
     complain(problems)
-    from dropcheck.report.formats import PRINTED, written_as
-
-    report = _error_report(problems)
-    form = PRINTED.get(name or "") if command == "run" else None
-    shown = form is not None and form.shows_problems and name != "json"
     if name == "json":
         from dropcheck.report.formats import errors_json
 
         emit(errors_json(problems), sys.stdout)
-    elif shown and name is not None:
-        print_report(report, name)
     else:
-        annotate(problems)
-    if any(problem.location is not None for problem in problems):  # a claims file is at fault
-        for path in outputs:
-            if (written := written_as(path)) is not None and written.shows_problems:
-                complain(write_report(path, report))
-        if in_workflow() and not shown:
-            complain(summarise(report), "note")
-
-
-def _error_report(problems: Sequence[Problem]) -> Report:
-    from dropcheck.claims.registry import Registry
-    from dropcheck.report import Report
-    from dropcheck.report.screen import terminal_of
-    from dropcheck.results import RunResult
-    from dropcheck.settings import Settings
-
-    places = [problem.location.file for problem in problems if problem.location is not None]
-    name = places[0] if places else "dropcheck"
-    return Report(
-        run=RunResult(name, Settings(), (), 0.0),
-        registry=Registry(name, {}, {}),
-        problems=tuple(problems),
-        terminal=terminal_of(sys.stdout),
-        workspace=workspace(),
-    )
+        annotate(problems, asked=name == "github")
 
 
 # ---- workflows of GitHub -------------------------------------------------------------------------
@@ -297,12 +260,12 @@ def workspace() -> Path | None:
     return Path(named) if named else None
 
 
-def annotate(problems: Sequence[Problem]) -> None:
-    """Print errors as annotations on their lines, in a workflow of GitHub."""
-    if in_workflow():
-        from dropcheck.report.formats import run_annotations
+def annotate(problems: Sequence[Problem], *, asked: bool = False) -> None:
+    """Print errors as annotations on their lines, in a workflow of GitHub or where `asked` for."""
+    if asked or in_workflow():
+        from dropcheck.report.formats import error_annotations
 
-        emit(run_annotations(_error_report(problems)), sys.stdout, commands=True)
+        emit(error_annotations(problems, workspace()), sys.stdout, commands=True)
 
 
 def summarise(report: Report) -> list[Problem]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ from dropcheck.errors import DropcheckError, Location, Problem, suggestion
 from dropcheck.options import read_value
 
 NAME = "pyproject.toml"
-HEADER = re.compile(r"\s*\[\s*tool\s*\.\s*dropcheck\s*\]")
 KEYS = ("file", "tags", "alpha", "resolution", "seed", "threads")
 
 
@@ -48,16 +46,11 @@ def _read(path: Path) -> dict[str, str | list[str]] | None:
         raise DropcheckError(Problem(f"it cannot be read: {error}", at)) from None
     match written:
         case {"tool": {"dropcheck": dict() as table}}:
-            found, problems = {}, []
-            for key, value in table.items():
-                try:
-                    found[key] = _value(key, value, path.parent)
-                except DropcheckError as error:
-                    at = _place(key, name, text.splitlines())
-                    problems += [replace(one, location=at) for one in error.problems]
-            if problems:
-                raise DropcheckError(problems)
-            return found
+            try:
+                return {key: _value(key, value, path.parent) for key, value in table.items()}
+            except DropcheckError as error:
+                problems = [replace(one, location=Location(name)) for one in error.problems]
+                raise DropcheckError(problems) from None
     return None
 
 
@@ -84,14 +77,3 @@ def _value(key: str, value: Any, folder: Path) -> str | list[str]:
 def _from_here(file: str, folder: Path) -> str:
     """A file, named as seen from this folder; words that stand for files are kept."""
     return file if file == "shipped" or ":" in file else os.path.relpath(folder / file)
-
-
-def _place(key: str, name: str, lines: Iterable[str]) -> Location:
-    """Where a key of the table stands."""
-    inside = False
-    for number, line in enumerate(lines, start=1):
-        if line.lstrip().startswith("["):
-            inside = HEADER.match(line) is not None
-        elif inside and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", line):
-            return Location(name, number, len(line) - len(line.lstrip()) + 1, line)
-    return Location(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import shlex
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +26,6 @@ from dropcheck.results import CaseResult, Outcome
 from dropcheck.settings import Settings
 
 SEED = "dropcheck_seed"
-MARK = "dropcheck_undecided"
-"""The attribute that marks the report of an undecided case."""
-
-Status = tuple[str, str, str | tuple[str, dict[str, bool]]]
 
 
 class ClaimsPlugin:
@@ -86,27 +82,6 @@ class ClaimsPlugin:
             return None
         file: ClaimsFile = ClaimsFile.from_parent(parent, path=file_path, plugin=self)
         return file
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(
-        self, item: pytest.Item, call: pytest.CallInfo[None]
-    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Mark the report of an undecided case, whatever the policy makes of it."""
-        report = yield
-        if isinstance(item, CaseItem) and item.undecided is not None and call.when == "call":
-            vars(report)[MARK] = True
-            if report.skipped:  # name the place in the claims file; pytest names this module
-                path, line, _ = item.reportinfo()
-                report.longrepr = (str(path), line + 1, f"Skipped: {item.undecided}")
-        return report
-
-    def pytest_report_teststatus(self, report: pytest.TestReport) -> Status | None:
-        """The letter and the word of an undecided case, which is counted apart if it passes."""
-        if not getattr(report, MARK, False):
-            return None
-        if report.passed:
-            return "undecided", "u", ("UNDECIDED", {"yellow": True})
-        return report.outcome, "U" if report.failed else "u", "UNDECIDED"
 
 
 class ClaimsFile(pytest.File):
@@ -176,7 +151,6 @@ class CaseItem(pytest.Item):
     def __init__(self, *, case: Case, **node: Any) -> None:
         super().__init__(**node)
         self.case = case
-        self.undecided: str | None = None  # the reason, if it is undecided
         self.headline = ""  # of a case that did not pass, in one line
         self.extra_keyword_matches.update(case.claim.tags)  # so that `-k` selects by tag
 
@@ -199,11 +173,11 @@ class CaseItem(pytest.Item):
         if result.result is Outcome.PASS:
             return
         if result.result is Outcome.UNDECIDED:
-            self.undecided = f"undecided: {result.explanation or result.statement}"
+            why = f"undecided: {result.explanation or result.statement}"
             if plugin.policy == "pass":
                 return
-            if plugin.policy == "skip":
-                pytest.skip(self.undecided)
+            if plugin.policy == "skip":  # at the claim's place, not here
+                raise pytest.skip.Exception(why, _use_item_location=True)
         self.headline = headline(result)
         pytest.fail(case_block(result).rstrip("\n"), pytrace=False)
 

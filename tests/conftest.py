@@ -104,7 +104,5 @@ def cli(
 def draws_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Judge and plan by draws, as where the model says no value: these are tests of intervals."""
     import dropcheck.judging.judge
-    import dropcheck.planning
 
-    for module in (dropcheck.judging.judge, dropcheck.planning):
-        monkeypatch.setattr(module, "by_model", lambda _run: None)
+    monkeypatch.setattr(dropcheck.judging.judge, "by_model", lambda _run: None)

@@ -7,7 +7,6 @@ everything that is wrong with the keys at once, each error at its place, or give
 from __future__ import annotations
 
 import itertools
-import keyword
 import math
 import re
 import unicodedata
@@ -136,10 +135,10 @@ def _format(value: Any) -> int:
     raise _wrong(says, f"write 'dropcheck: {FORMAT}'", "holds")
 
 
-_TEXT = {"type": "string", "pattern": r"\S", "patternErrorMessage": "this must not be empty"}
+_TEXT = {"type": "string", "pattern": r"\S"}
 _ABOVE_0 = ModelField(gt=0, le=LARGEST_NUMBER, allow_inf_nan=False)
 
-Text = Annotated[str, StringConstraints(pattern=r"\S"), WithJsonSchema(_TEXT)]
+Text = Annotated[str, StringConstraints(pattern=r"\S")]
 Line = Annotated[Text, AfterValidator(lambda text: " ".join(text.split()))]
 Prose = Annotated[Text, AfterValidator(str.strip)]
 Expression = Annotated[SourceText, PlainValidator(_expression), WithJsonSchema(_TEXT)]
@@ -187,39 +186,20 @@ def _checked(problem: Problem, other: str, by: str) -> Callable[[str], str]:
     return check
 
 
-def _names(pattern: str, message: str, **more: Any) -> WithJsonSchema:
-    """The schema of names."""
-    return WithJsonSchema(
-        {"type": "string", "pattern": f"^{pattern}$", "patternErrorMessage": message, **more}
-    )
-
-
-# A letter or '_', then also digits. All characters beyond ASCII are allowed, since editors differ
-# in which of them their regular expressions take for letters.
-_LETTER, _OF_IDS = r"[^\x00-@\[-^`{-\x7f]", "ids are lower-case letters, digits and hyphens"
-_OF_NAMES = "names are letters, digits and '_', with no digit first"
-_OF_MODELS = "a model's name is letters, digits, '_' and hyphens"
+_OF_IDS = "ids are lower-case letters, digits and hyphens"
 _NO_ID = _unless(ID, f"is not a claim id: {_OF_IDS}")
 _NO_MODEL = _unless(MODEL_NAME, "is not a model's name: it is letters, digits, '_' and hyphens")
 _ALL = "is no claim id: 'run all' means every claim"
-_BETWEEN, _KEYWORDS = r"[^a-zA-Z0-9]+", {"enum": sorted(keyword.kwlist)}
+_BETWEEN = r"[^a-zA-Z0-9]+"
 _parameter = _checked(values.name_problem, r"\W+", "_")
 _part = _checked(_NO_ID, _BETWEEN, "-")
 _id = _checked(lambda name: _ALL if name == "all" else _NO_ID(name), _BETWEEN, "-")
 _model_name = _checked(_NO_MODEL, r"[^\w-]+", "-")
-PartName = Annotated[str, AfterValidator(_part), _names(ID, _OF_IDS)]
-Id = Annotated[str, AfterValidator(_id), _names(ID, _OF_IDS, **{"not": {"const": "all"}})]
-ModelName = Annotated[
-    str, AfterValidator(_model_name), _names(rf"{_LETTER}[^\x00-,./:-@\[-^`{{-\x7f]*", _OF_MODELS)
-]
-Name = Annotated[
-    str,
-    AfterValidator(_parameter),
-    _names(
-        rf"{_LETTER}[^\x00-/:-@\[-^`{{-\x7f]*", _OF_NAMES,
-        **{"not": _KEYWORDS, "maxLength": values.LONGEST_NAME},
-    ),
-]  # fmt: skip
+_ID_SCHEMA = WithJsonSchema({"type": "string", "pattern": f"^{ID}$"})
+PartName = Annotated[str, AfterValidator(_part), _ID_SCHEMA]
+Id = Annotated[str, AfterValidator(_id), _ID_SCHEMA]
+ModelName = Annotated[str, AfterValidator(_model_name)]
+Name = Annotated[str, AfterValidator(_parameter)]
 
 
 # ---- the values of parameters --------------------------------------------------------------------
@@ -269,32 +249,9 @@ VALUE_IN_FULL = (
     "a number such as 512, 1e6 or 1/3, a list of numbers as a vector, or a law as text, such as "
     "normal(0, 1)"
 )
-# Arithmetic on literals; the same in brackets, as a vector; a range; a call, as a law.
-_DIGITS = r"[0-9a-fA-FxXoO_.+\-*/%()\s]+"
-_ONE_NUMBER = rf"(?=[^0-9]*[0-9])(?!.*\.\.){_DIGITS}"
-_VECTOR = r"\s*\[[0-9a-fA-FxXoO_.+\-*/%()\s,\[\]]+\]\s*"
-_RANGE, _LAW = rf"{_DIGITS}\.\.{_DIGITS}\sby\s{_DIGITS}", r"\s*[^\W\d]\w*\s*\([\s\S]*\)\s*"
-_KINDS = "|".join((_ONE_NUMBER, _VECTOR, _RANGE, _LAW, *values.NUMBER_FORMATS))
-_NUMBERS = {"type": ["number", "string"], "minimum": -LARGEST_NUMBER, "maximum": LARGEST_NUMBER}
-_ENTRY = {**_NUMBERS, "pattern": f"^{_ONE_NUMBER}$"}
-_ENTRIES = {"type": "array", "minItems": 1, "maxItems": values.MOST_ENTRIES}
-_DEFINITIONS = {
-    "value": {
-        "description": f"A parameter's value: {VALUE_IN_FULL}.",
-        **_NUMBERS,
-        "pattern": f"^(?:{_KINDS})$",
-        "patternErrorMessage": f"write {VALUE_IN_FULL}",
-        "examples": [512, "1/3", "normal(0, 1)"],
-    },
-    "vector": {
-        "description": "A vector, or a matrix as the list of its rows.",
-        **_ENTRIES,
-        "items": {"anyOf": [_ENTRY, {**_ENTRIES, "items": _ENTRY}]},
-        "examples": [[0.5, -1, 3]],
-    },
-}
-_ONE_VALUE = {"see": "value"}
-_EITHER = WithJsonSchema({"anyOf": [_ONE_VALUE, {"see": "vector"}]})
+_ONE_VALUE = {"type": ["number", "string"]}
+_VECTOR = {"type": "array", "minItems": 1, "maxItems": values.MOST_ENTRIES}
+_EITHER = WithJsonSchema({"anyOf": [_ONE_VALUE, _VECTOR]})
 _SOME = ModelField(min_length=1, json_schema_extra={"uniqueItems": True})
 
 Item = Annotated[Any, PlainValidator(_item), _EITHER]
@@ -668,18 +625,16 @@ def claims_schema() -> dict[str, Any]:
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": f"{SCHEMA_TITLE}, format {FORMAT}",
-        **_tidy({**made, "definitions": definitions | _DEFINITIONS}),
+        **_tidy({**made, "definitions": definitions}),
     }
 
 
 def _tidy(schema: Any) -> Any:
-    """A schema without what pydantic adds and what messages say; patterns are those of names."""
+    """A schema without what pydantic adds, and what messages say."""
     if isinstance(schema, list):
         return [_tidy(one) for one in schema]
     if not isinstance(schema, dict):
         return schema
-    if "see" in schema:
-        return {"$ref": f"#/definitions/{schema['see']}"}
     kept: dict[str, Any] = {}
     for name, one in schema.items():
         if name == "properties":  # whose names are keys of a file

@@ -227,7 +227,7 @@ class _Builder:
         given = mark.id or self._made_id(comment.section, statement.text, entries)
         name = _undotted(given)
         if "title" not in entries:
-            entries["title"] = self._entry(comment.sentence or given, start)
+            entries["title"] = self._entry(comment.title or given, start)
         truth = entries.get("truth")
         if truth is not None and isinstance(truth.value, str):
             entries["truth"] = self._entry(_undotted(truth.text), start)

@@ -26,8 +26,7 @@ from dropcheck.documents.marks import (
     formulas_in,
     hide,
     parts_of,
-    sentence_at,
-    shortened,
+    title_of,
 )
 
 _COMMENT = re.compile(r"<!--(?P<text>.*?)-->", re.DOTALL)
@@ -75,7 +74,6 @@ class _Passage:
     token: Any
     section: str
     heading: bool
-    heads: tuple[str, ...]  # in a table, those of its row and its column
 
     @property
     def where(self) -> tuple[str, list[int]]:
@@ -105,27 +103,13 @@ class _MarkdownReader:
     def _passages(self, tokens: Iterable[Any]) -> Iterator[_Passage]:
         """The tokens with text."""
         section = around = ""
-        columns: list[str] = []
-        row: list[str] = []
         for token in tokens:
-            heads: tuple[str, ...] = ()
-            if token.type == "table_open":
-                columns = []
-            elif token.type == "tr_open":
-                row = []
-            elif token.type == "inline":
-                said = _plain(token.children)
-                if around == "heading_open":
-                    section = said
-                elif around == "th_open":
-                    columns.append(said)
-                elif around == "td_open":
-                    row.append(said)
-                    heads = (row[0], *columns[len(row) - 1 : len(row)]) if row[1:] else ()
+            if token.type == "inline" and around == "heading_open":
+                section = _plain(token.children)
             elif token.type == "heading_close" and token.tag == "h1":
                 self.title = self.title or section
             if token.type in ("inline", "html_block", "fence"):
-                yield _Passage(token, section, around == "heading_open", heads)
+                yield _Passage(token, section, around == "heading_open")
             around = token.type
 
     def _of_fence(self, token: Any) -> Iterator[KeyBlock]:
@@ -151,7 +135,7 @@ class _MarkdownReader:
             found = _COMMENT.match(region.text, start) if is_comment else None
             hidden = None if is_comment else MARK.search(region.text, start, end)
             if found is not None:
-                yield self._comment(passage, region, found, formulas, "")
+                yield self._comment(passage, region, found, formulas)
             elif is_comment:
                 self._refuse_open(region.text[start:], region.at[start])
             elif hidden is not None and not _NOT_READ.match(region.text, start):
@@ -169,11 +153,11 @@ class _MarkdownReader:
     def _of_inline(self, passages: Sequence[_Passage], region: Piece) -> Iterator[Comment]:
         """The comments of a paragraph, or of the cells of a row."""
         hidden: list[tuple[int, int]] = []
-        marks: list[tuple[_Passage, re.Match[str], str]] = []
+        marks: list[tuple[_Passage, re.Match[str]]] = []
         at = 0
         for passage in passages:
             within = 0  # the number of open code tags
-            for place, child in enumerate(passage.token.children):
+            for child in passage.token.children:
                 opened = child.content.find("<!--") if child.type in ("text", "image") else -1
                 if opened >= 0:
                     where = region.at[max(region.text.find("<!--", at), 0)]
@@ -191,11 +175,11 @@ class _MarkdownReader:
                         within = max(0, within + (-1 if code["close"] else 1))
                     found = _COMMENT.match(region.text, start)
                     if found is not None and not within:
-                        marks.append((passage, found, _sentence(passage, place)))
+                        marks.append((passage, found))
         formulas = self._shown(region, hidden, heading=passages[0].heading)
-        self._refuse_shown(region, [found.span() for _, found, _ in marks])
-        for passage, found, sentence in marks:
-            yield self._comment(passage, region, found, formulas, sentence)
+        self._refuse_shown(region, [found.span() for _, found in marks])
+        for passage, found in marks:
+            yield self._comment(passage, region, found, formulas)
 
     def _refuse_shown(self, region: Piece, comments: Sequence[tuple[int, int]]) -> None:
         """Report marks that change what a renderer shows: in a formula, or beside emphasis."""
@@ -246,7 +230,6 @@ class _MarkdownReader:
         region: Piece,
         found: re.Match[str],
         formulas: Sequence[FormulaSpan],
-        sentence: str,
     ) -> Comment:
         at = found.start()
         start = max(0, at - LONGEST_BEFORE)
@@ -260,7 +243,7 @@ class _MarkdownReader:
             end=region.at[found.end()],
             before=Piece(before, region.at[start : at + 1]),
             section=passage.section,
-            sentence=sentence,
+            title=title_of(before),
             own_line=not before.rpartition("\n")[2].strip(),
             formula=formula,
             unread=unread,
@@ -277,28 +260,6 @@ def _rendered(text: str) -> str:
     from markdown_it import MarkdownIt
 
     return _COMMENTS.sub("", MarkdownIt("commonmark").renderInline(text))
-
-
-def _sentence(passage: _Passage, place: int) -> str:
-    """The sentence around a mark; in a table, with the heads of its row and column."""
-    children = passage.token.children
-    before = _plain(_near(children, range(place - 1, -1, -1))[::-1])
-    said = sentence_at(before, _plain(_near(children, range(place, len(children)))))
-    if not passage.heads:
-        return said
-    return shortened(": ".join(filter(None, [", ".join(filter(None, passage.heads)), said])))
-
-
-def _near(children: Sequence[Any], places: Iterable[int]) -> list[Any]:
-    """The first pieces of a passage, about as many as a sentence needs."""
-    pieces: list[Any] = []
-    size = 0
-    for place in places:
-        if size > LONGEST_BEFORE:
-            break
-        pieces.append(children[place])
-        size += len(children[place].content) if children[place].type != "html_inline" else 1
-    return pieces
 
 
 def _plain(children: Sequence[Any]) -> str:

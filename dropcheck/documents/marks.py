@@ -125,7 +125,7 @@ class Comment:
     end: int  # of the comment with its delimiters
     before: Piece = Piece("", (0,))  # the text before it in its paragraph
     section: str = ""
-    sentence: str = ""
+    title: str = ""  # the sentence before it
     own_line: bool = False  # whether it begins its line
     formula: Formula | None = None  # the formula that ends before it
     unread: str = ""  # why the text before it is neither a figure nor a formula
@@ -254,53 +254,20 @@ def _misspelt(comment: Comment, word: str, head: re.Match[str] | None, page: Pag
         page.refuse(comment.start, f"{word!r} is no mark", hint)
 
 
-# ---- the sentence around a mark, which becomes the title of its claim ----------------------------
-
-
 LONGEST_TITLE = 100
-# Abbreviations of papers, whose full stop ends no sentence.
-_SHORT = (
-    r"al|app|appx|approx|ca|cf|ch|chap|cor|def|dr|e\.g|ed|eds|eq|eqn|eqs|ex|fig|figs|i\.e|lem|no|nos"
-    r"|nr|p|pp|prof|prop|ref|refs|resp|sec|sect|st|tab|thm|vol|vs|w\.r\.t|s\.t"
-)
-_END = re.compile(
-    rf"(?P<short>(?<![\w.])(?:{_SHORT})\.)|[.!?][)\]\"'”’*_]*(?:\s+(?=\S)|\Z)", re.IGNORECASE
-)
+_UNSEEN = re.compile(r"<!--.*?-->|\*\*|`", re.DOTALL)
 
 
-def sentence_at(before: str, after: str) -> str:
-    """The sentence around a place, shortened to the length of a title.
+def title_of(before: str) -> str:
+    r"""A title for a mark: the sentence before it, or the end of a long one.
 
-    Args:
-        before: the visible text of the paragraph before the place.
-        after: the text after it.
-
-    >>> sentence_at("It is so. Then, e.g. in Fig. 3, it rises by 41%", ", they say. No.")
-    'Then, e.g. in Fig. 3, it rises by 41%, they say.'
+    >>> title_of("It is so. Then, e.g. here,\n<!-- dropcheck: … --> it rises by **41%**")
+    'Then, e.g. here, it rises by 41%'
     """
-    ends = _ends(before)
-    if ends and ends[-1] == len(before):  # the full stop before the place ends this sentence
-        ends.pop()
-    begun = before[ends[-1] :] if ends else before
-    # "… 41%. Then": the full stop may follow the place
-    rest = after[: next(iter(_ends(after)), len(after))]
-    if before[len(before.rstrip()) - 1 :][:1] in (".", "!", "?") and begun.strip() and _ends(begun):
-        rest = ""
-    glue = "" if rest[:1] in ".,;:!?)" or rest[:1].isspace() or before[-1:].isspace() else " "
-    return shortened(f"{begun}{glue}{rest}")
-
-
-def shortened(text: str) -> str:
-    """A text on one line, at most as long as a title."""
-    text = " ".join(text.split())
-    if len(text) > LONGEST_TITLE:
-        text = text[: LONGEST_TITLE - 1].rpartition(" ")[0] + "…"
-    return text
-
-
-def _ends(text: str) -> list[int]:
-    """The indices at which sentences end, after the white space that follows."""
-    return [found.end() for found in _END.finditer(text) if not found["short"]]
+    words = " ".join(_UNSEEN.sub("", before).split())
+    words = re.split(r"[.!?]\s+(?=[A-Z])", words)[-1]
+    words = words.rstrip("\\ ")
+    return words if len(words) <= LONGEST_TITLE else f"…{words[-LONGEST_TITLE:].partition(' ')[2]}"
 
 
 # ---- formulas in text ----------------------------------------------------------------------------
@@ -358,11 +325,6 @@ class Formula:
     inner: Piece
     printed: Piece
     steps: str = ""
-
-    @property
-    def delimited(self) -> bool:
-        """Whether it is printed with its delimiters, and so can stand in a sentence."""
-        return self.printed.text.startswith(("$", r"\(", r"\["))
 
 
 def formulas_in(text: str) -> Iterator[FormulaSpan]:

@@ -29,8 +29,7 @@ from dropcheck.documents.marks import (
     formulas_in,
     hide,
     parts_of,
-    sentence_at,
-    shortened,
+    title_of,
 )
 from dropcheck.errors import nearest
 
@@ -170,32 +169,23 @@ class _TexReader:
         piece = replace(piece, text=piece.text.replace("~", " "))  # a non-breaking space
         text = piece.text
         headings = list(_headings(text))
-        begins = [begin for _, _, begin, _ in headings]
-        ends = [end for _, _, _, end in headings]
         named = [(end, name) for kind, name, _, end in headings if kind != "title"]
         formulas = list(formulas_in(text))
         for at, one in self.pending:
             if isinstance(one, KeyBlock):
                 yield one
                 continue
-            passed = bisect_right(ends, at)
-            start = max(ends[passed - 1] if passed else 0, at - LONGEST_BEFORE)
-            following = begins[bisect_left(begins, at) :][:1]
-            stop = min(*following, len(text), at + LONGEST_BEFORE)
             sections = bisect_right(named, at, key=lambda heading: heading[0])
             before, behind = _before(piece, at)
+            start = max((end for *_, end in headings if end <= at), default=0)
             formula, unread = formula_of(piece, formulas, behind)
             if one.own_line:
                 formula, unread = None, "nothing stands before this mark on its line"
-            if formula is not None and not formula.delimited:
-                sentence = shortened(formula.printed.text)
-            else:
-                sentence = sentence_at(plain(text[start:at]), plain(text[at:stop]))
             yield replace(
                 one,
                 before=before,
+                title=title_of(plain(text[max(start, at - LONGEST_BEFORE) : at])),
                 section=named[sections - 1][1] if sections else self.section,
-                sentence=sentence,
                 formula=formula,
                 unread=unread,
                 after=" " * text[at - 1 : at].isspace() + text[at : at + LONGEST_BEFORE].lstrip(),

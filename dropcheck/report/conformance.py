@@ -58,20 +58,6 @@ class Conformance:
             parts.append(f"{NOTHING} says nothing of it")
         return parts
 
-    def said(self) -> list[tuple[Cell, str]]:
-        """The cells that do not hold with a text on each, the worst first.
-
-        Cells with the same error are made into one, with one text.
-        """
-        texts: dict[object, tuple[Cell, str]] = {}
-        for cell in self.cells:
-            text, result = seen(words.worst(cell)), outcome(cell)
-            if result is not Outcome.PASS:
-                key = text if result is Outcome.ERROR else len(texts)
-                texts[key] = (*texts.get(key, ((),))[0], *cell), text
-        worst_first = list(SIGNS)
-        return sorted(texts.values(), key=lambda one: worst_first.index(words.worst(one[0]).result))
-
 
 def conformance(cases: Sequence[CaseResult], *, each: bool = False) -> Conformance | None:
     """The table of a run; None where no code was under test.
@@ -140,31 +126,6 @@ def outcome(cell: Cell) -> Outcome | None:
 def sign(cell: Cell) -> str:
     """The sign of a cell."""
     return SIGNS[words.worst(cell).result][0] if cell else NOTHING
-
-
-def where(cell: Cell) -> str:
-    """The cases that a text on a cell is about: `values@torch float32, p=0.1 and 2 more`."""
-    case = words.worst(cell)
-    rest = sum(one.result is case.result for one in cell) - 1
-    name = " ".join(filter(None, (case.claim, case.dtype)))
-    more = f" and {rest} more" if rest else ""
-    return ", ".join(filter(None, (name, short_parameters(case.point)))) + more
-
-
-def seen(case: CaseResult) -> str:
-    """The finding of a case in one line: `E(y) / E(x) is 0.9985, claimed 1`."""
-    said, figures = facts(case), None
-    if case.sides is not None:
-        difference = words.estimated(case).removeprefix("diff ")
-        figures = f"{said['claimed']} is claimed, the difference is {difference}"
-    elif case.estimate is not None:
-        figures = f"{case.expression} is {said['estimated']}, claimed {said['claimed']}"
-    reason = said.get("reason")
-    if case.result is Outcome.ERROR:
-        return f"{reason}; {said['reading']}"
-    if case.result is Outcome.UNDECIDED:
-        return "; ".join(filter(None, (figures, reason, words.needs(case))))
-    return reason or figures or said.get("reading", "")
 
 
 def shown(cell: Cell, *, verbose: bool) -> str:

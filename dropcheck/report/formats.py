@@ -10,7 +10,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from decimal import Decimal
 from functools import partial
@@ -20,37 +20,32 @@ from typing import Any, TypeVar
 
 from dropcheck import __version__
 from dropcheck.errors import DropcheckError, Location, Problem, suggestion
-from dropcheck.report import Report, numbers, table, words
-from dropcheck.report import conformance as pivoting
+from dropcheck.report import Report, table, words
 from dropcheck.report.facts import facts, summary
-from dropcheck.report.screen import Terminal, one_line, place, plain, problems_text
+from dropcheck.report.screen import Terminal, one_line, place, plain
 from dropcheck.results import CaseResult, Outcome, Passage, Written
 from dropcheck.results.coverage import Coverage, counts
-
-MOST = 20  # cases that a page tells one by one; the rest are counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
     """A format of a run's report.
 
-    A format that cannot show problems, or an interruption, would show a broken run as a whole one:
-    its file is not written then.
+    A format that cannot show an interruption would show a broken run as a whole one: its file is
+    not written then. Of a run with errors, only JSON is written.
     """
 
     make: Callable[[Report], str | bytes]
-    purpose: str  # who reads it, for the documentation
     ending: str | None = None  # of its files; None where it is only printed
     printed: bool = True  # whether `--format` offers it
-    shows_problems: bool = False  # whether it shows errors
     shows_interruption: bool = False  # whether it says that a run was interrupted
     picture: bool = False  # whether matplotlib draws it, and the curves that `--plot` asks for
 
     def fits(self, report: Report) -> bool:
         """Whether the format can show this report in full."""
-        return (self.shows_problems or not report.problems) and (
-            self.shows_interruption or not report.run.interrupted
-        )
+        if report.problems:
+            return self.ending == ".json"
+        return self.shows_interruption or not report.run.interrupted
 
 
 FORMATS: dict[str, Format] = {}
@@ -60,11 +55,11 @@ Text = TypeVar("Text", str, bytes)
 Make = Callable[[Report], Text]
 
 
-def report_format(name: str, purpose: str, **more: Any) -> Callable[[Make[Text]], Make[Text]]:
+def report_format(name: str, **more: Any) -> Callable[[Make[Text]], Make[Text]]:
     """Make a function a format with this name; `more` are further fields of `Format`."""
 
     def enter(make: Make[Text]) -> Make[Text]:
-        form = FORMATS[name] = Format(make=make, purpose=purpose, **more)
+        form = FORMATS[name] = Format(make=make, **more)
         if form.printed:
             PRINTED[name] = form
         if form.ending is not None:
@@ -110,7 +105,7 @@ def require_libraries(paths: Iterable[Path]) -> None:
         raise DropcheckError(Problem(message, hint=hint))
 
 
-@report_format("table", "people, at a terminal", shows_interruption=True)
+@report_format("table", shows_interruption=True)
 def table_report(report: Report) -> str:
     """The table, what did not pass, and the summary.
 
@@ -127,13 +122,7 @@ def table_report(report: Report) -> str:
 SCHEMA = 1
 
 
-@report_format(
-    "json",
-    "programs: every number, schema 1; always valid JSON, unknown values are null",
-    ending=".json",
-    shows_problems=True,
-    shows_interruption=True,
-)
+@report_format("json", ending=".json", shows_interruption=True)
 def json_report(report: Report) -> str:
     """A run, or the errors that prevented it."""
     if report.problems:
@@ -243,13 +232,7 @@ def sources_data(sources: Sequence[Passage]) -> dict[str, Any]:
 # ---- JUnit XML -----------------------------------------------------------------------------------
 
 
-@report_format(
-    "junit",
-    "continuous integration, in the form that pytest writes",
-    ending=".xml",
-    shows_problems=True,
-    shows_interruption=True,
-)
+@report_format("junit", ending=".xml", shows_interruption=True)
 def junit_report(report: Report) -> str:
     """One suite in ASCII, with a test case for each case.
 
@@ -258,13 +241,13 @@ def junit_report(report: Report) -> str:
     """
     from xml.etree.ElementTree import Element, SubElement, tostring
 
-    run, problems = report.run, report.problems
+    run = report.run
     suites = Element("testsuites", name="dropcheck")
     suite = SubElement(suites, "testsuite", name="dropcheck")
-    suite.set("errors", str(len(problems) + run.count(Outcome.ERROR)))
+    suite.set("errors", str(run.count(Outcome.ERROR)))
     suite.set("failures", str(run.count(Outcome.FAIL) + run.count(Outcome.UNDECIDED)))
     suite.set("skipped", "0")
-    suite.set("tests", str(len(run.cases) + len(problems)))
+    suite.set("tests", str(len(run.cases)))
     suite.set("time", f"{run.seconds:.3f}")
     if report.started is not None:
         suite.set("timestamp", report.started.isoformat(timespec="seconds"))
@@ -282,12 +265,9 @@ def junit_report(report: Report) -> str:
     for name, text in properties.items():
         SubElement(box, "property", name=name, value=text)
 
-    def test(class_of_it: str, name: str, seconds: float) -> Element:
-        told = {"classname": class_of_it, "name": one_line(name), "time": f"{seconds:.3f}"}
-        return SubElement(suite, "testcase", told)
-
     for case in run.cases:
-        element = test(one_line(run.registry), words.case_name(case), case.seconds)
+        told = {"classname": one_line(run.registry), "name": one_line(words.case_name(case))}
+        element = SubElement(suite, "testcase", {**told, "time": f"{case.seconds:.3f}"})
         if case.result is Outcome.PASS:
             continue
         said, undecided = facts(case), case.result is Outcome.UNDECIDED
@@ -298,10 +278,6 @@ def junit_report(report: Report) -> str:
             kind = "undecided" if undecided else str(case.verdict)
             error = SubElement(element, "failure", type=kind, message=why)
         error.text = table.case_block(case)
-    for problem in problems:
-        element = test("", run.registry or "dropcheck", 0.0)
-        error = SubElement(element, "error", message=one_line(problem.message))
-        error.text = problems_text([problem], Terminal(), counted=False)
     text = tostring(suites, encoding="us-ascii", xml_declaration=False).decode("ascii")
     return f'<?xml version="1.0" encoding="utf-8"?>{text}\n'
 
@@ -318,23 +294,13 @@ _MARKUP = re.compile(r"([\\`*_\[\]<>|~$&])")
 _REFERENCE = re.compile(r"(@(?=\w)|#(?=\w)|:(?=[\w+-]+:)|\w:(?=//)|\bwww(?=\.))", re.ASCII)
 
 
-@report_format(
-    "markdown",
-    "a README, a paper, a pull request",
-    ending=".md",
-    shows_problems=True,
-    shows_interruption=True,
-)
+@report_format("markdown", ending=".md", shows_interruption=True)
 def markdown_report(report: Report) -> str:
-    """The table, what did not pass, errors, notes, warnings, and the summary."""
+    """The table, what did not pass, notes, warnings, and the summary."""
     held = table.contents(report.run, report.verbose)
-    errors = [*map(_problem_in_markdown, report.problems)]
-    if (rest := len(errors) - MOST) > 0:
-        errors[MOST:] = [f"- and {numbers.plural(rest, 'more error')}"]
     lists = [
-        [*map(_case_in_markdown, held.cases), *map(_cell_in_markdown, held.cells)],
+        [*map(_case_in_markdown, held.cases)],
         [f"- {held.more}"] if held.more else [],
-        errors,
         [f"- {kind}: {text(said)}" for kind, said in held.remarks],
     ]
     parts = [_rows_in_markdown(held), " · ".join(held.legend), *map("\n".join, lists)]
@@ -343,10 +309,7 @@ def markdown_report(report: Report) -> str:
 
 def summary_line(report: Report) -> str:
     """The last line, which stands alone where there is no room for the rest."""
-    errors = [numbers.plural(len(report.problems), "error")] if report.problems else []
-    if errors and not report.run.cases:  # there are no cases to count
-        return f"{errors[0]} · {text(report.run.registry)}"
-    return " · ".join([*errors, *map(text, summary(report.run).values())])
+    return " · ".join(map(text, summary(report.run).values()))
 
 
 def text(written: str) -> str:
@@ -399,18 +362,6 @@ def _case_in_markdown(case: CaseResult) -> str:
     return "\n".join([f"- **{text(said['result'])}** {code(words.case_name(case))}", *told])
 
 
-def _cell_in_markdown(told: tuple[pivoting.Cell, str]) -> str:
-    cell, said = told
-    where, repeat = code(pivoting.where(cell)), code(words.worst(cell).repeat)
-    return f"- {pivoting.sign(cell)} {where}: {text(said)}<br>{repeat}"
-
-
-def _problem_in_markdown(problem: Problem) -> str:
-    where = [code(place(problem.location))] if problem.location else []
-    hint = [f"({text(problem.hint)})"] if problem.hint else []
-    return " ".join(["- **error**", *where, text(problem.message), *hint])
-
-
 # ---- annotations: the workflow commands by which GitHub marks lines of a pull request ------------
 
 # GitHub shows ten errors of a step and drops the rest: the tenth says how many they are
@@ -419,30 +370,40 @@ LONGEST_NAME = 150  # characters of a case's name in a title
 LONGEST = 4000  # characters of one message; GitHub cuts those that are much longer
 
 
-@report_format(
-    "github", "annotations only, for a workflow that prints its own table", shows_problems=True
-)
+@report_format("github")
 def run_annotations(report: Report) -> str:
     """An annotation for each error and each case that did not pass; then notices."""
-    errors: list[str] = []
-    for one in report.problems:
-        said = [one.message, *([f"hint: {one.hint}"] if one.hint else [])]
-        errors.append(_annotation("error", one.location, "dropcheck", said, report.workspace))
+    errors = [*_errors(report.problems, report.workspace)]
     for case in words.not_passed(report.run.cases):
         told, name = facts(case), words.case_name(case)
         name = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
         said = [f"{label}: {one}" for label, one in _told(told) if label != "where"]
         title = f"{name}: {told['result']}"
         errors.append(_annotation("error", case.location, title, said, report.workspace))
-    if (rest := len(errors) - MOST_ANNOTATIONS) > 0:
-        more = f"and {rest} more"
-        errors[MOST_ANNOTATIONS:] = [_annotation("error", None, more, [f"{more}: see the log"])]
     notices = [
         _annotation("notice", case.location, words.case_name(case), [note], report.workspace)
         for case in report.run.cases
         if (note := facts(case).get("note"))
     ]
-    return "".join(f"{one}\n" for one in (*errors, *notices[:MOST_ANNOTATIONS]))
+    return _shortened(errors) + "".join(f"{one}\n" for one in notices[:MOST_ANNOTATIONS])
+
+
+def error_annotations(problems: Iterable[Problem], workspace: Path | None) -> str:
+    """An annotation for each error."""
+    return _shortened([*_errors(problems, workspace)])
+
+
+def _errors(problems: Iterable[Problem], workspace: Path | None) -> Iterator[str]:
+    for one in problems:
+        said = [one.message, *([f"hint: {one.hint}"] if one.hint else [])]
+        yield _annotation("error", one.location, "dropcheck", said, workspace)
+
+
+def _shortened(errors: list[str]) -> str:
+    if (rest := len(errors) - MOST_ANNOTATIONS) > 0:
+        more = f"and {rest} more"
+        errors[MOST_ANNOTATIONS:] = [_annotation("error", None, more, [f"{more}: see the log"])]
+    return "".join(f"{one}\n" for one in errors)
 
 
 def _annotation(
@@ -522,7 +483,7 @@ NUMBERS: Mapping[str, Raw] = {
 """What a spreadsheet computes with; the other columns are what is said of a case, in words."""
 
 
-@report_format("csv", "spreadsheets and data frames", ending=".csv")
+@report_format("csv", ending=".csv")
 def csv_report(report: Report) -> str:
     """A row for each case; a field is empty where its value is unknown, or an end infinite."""
     import csv
@@ -559,13 +520,7 @@ def field_of(value: float | str | None) -> str:
 # ---- pages and pictures --------------------------------------------------------------------------
 
 
-@report_format(
-    "html",
-    "readers: one page with a table to sort and filter, which needs no network",
-    ending=".html",
-    printed=False,
-    shows_interruption=True,
-)
+@report_format("html", ending=".html", printed=False, shows_interruption=True)
 def html_report(report: Report) -> str:
     """One page."""
     from dropcheck.report.html import html_report
@@ -579,15 +534,6 @@ def _picture(kind: str, report: Report) -> bytes:
     return picture(kind, report)
 
 
-for _kind, _purpose in (
-    ("svg", "every case as an interval in a picture; needs matplotlib"),
-    ("png", "the same as pixels; needs matplotlib"),
-):
-    report_format(
-        _kind,
-        _purpose,
-        ending=f".{_kind}",
-        printed=False,
-        shows_interruption=True,
-        picture=True,
-    )(partial(_picture, _kind))
+for _kind in ("svg", "png"):
+    told = {"printed": False, "shows_interruption": True, "picture": True}
+    report_format(_kind, ending=f".{_kind}", **told)(partial(_picture, _kind))

@@ -33,17 +33,15 @@ class RunProgress:
     clock: Callable[[], float] = time.perf_counter
     drawn_by: Counter[str] = field(default_factory=Counter)  # decided cases, by who drew them
     draws: int = 0
-    ahead: int = 0  # draws that begun cases still plan
-    begun: int = 0  # cases that are being drawn
+    ahead: tuple[int, int] = (0, 0)  # draws that begun cases still plan, and the number of these
     started: float = field(init=False)
 
     def __post_init__(self) -> None:
         self.started = self.clock()
 
-    def __call__(self, _claim: str, draws: int = 0) -> None:
-        """Count one more case, and its draws."""
+    def __call__(self, _claim: str) -> None:
+        """Count one more case."""
         self.decided("", 1)
-        self.drew(draws)
 
     def decided(self, who: str, cases: int) -> None:
         """Count cases that were just decided, maybe before others that come first."""
@@ -55,37 +53,31 @@ class RunProgress:
 
     def plans(self, draws: int, cases: int) -> None:
         """The cases that are being drawn plan so many more draws."""
-        self.ahead, self.begun = draws, cases
+        self.ahead = draws, cases
 
-    def parts(self) -> list[str]:
-        """The parts of the line, the most important first."""
-        seconds, draws = self.clock() - self.started, self.draws
-        cases = self.drawn_by.total()
-        shown = [f"{cases}/{self.total} cases", numbers.draws(draws)] if draws else []
+    def line(self, width: int) -> str:
+        """The parts that fit on one line of a terminal; the number of cases always does.
+
+        >>> tally = RunProgress(5, clock=lambda: 0.0, draws=300, ahead=(100, 1))
+        >>> tally.decided("2 threads", 4)
+        >>> tally.line(50), tally.line(20)
+        ('4/5 cases, 75% of planned draws, 1.0 s left', '4/5 cases')
+        """
+        seconds, cases, (ahead, begun) = (
+            self.clock() - self.started,
+            self.drawn_by.total(),
+            self.ahead,
+        )
+        shown = [f"{cases}/{self.total} cases", *([numbers.draws(self.draws)] * bool(self.draws))]
         left = [] if self.limit is None else [max(0.0, self.limit - seconds)]
-        if draws and self.ahead and cases + self.begun >= self.total:  # all draws are planned
-            shown[1:] = [f"{100 * draws // (draws + self.ahead)}% of planned draws"]
-            left.append(seconds * self.ahead / draws)
-        if left:
-            whole = max(1, math.ceil(min(left)))  # tenths would only flicker
-            shown.append(f"{whole} s left" if whole < 60 else f"{numbers.duration(whole)} left")
-        return shown or [f"{cases}/{self.total} cases"]
-
-
-def progress_line(tally: RunProgress, width: int) -> str:
-    """The parts that fit on one line of a terminal; the number of cases always does.
-
-    >>> tally = RunProgress(5, clock=lambda: 0.0, draws=300, ahead=100, begun=1)
-    >>> tally.decided("2 threads", 4)
-    >>> progress_line(tally, 50), progress_line(tally, 20)
-    ('4/5 cases, 75% of planned draws, 1 s left', '4/5 cases')
-    """
-    text, *rest = tally.parts()
-    for part in rest:
-        if len(text) + len(part) + 2 > width:
-            break
-        text = f"{text}, {part}"
-    return text
+        if self.draws and ahead and cases + begun >= self.total:  # all draws are planned
+            shown[1] = f"{100 * self.draws // (self.draws + ahead)}% of planned draws"
+            left.append(seconds * ahead / self.draws)
+        if left and self.draws:  # tenths would only flicker
+            shown.append(f"{numbers.duration(max(1, math.ceil(min(left))))} left")
+        while len(shown) > 1 and len(", ".join(shown)) > width:
+            shown.pop()
+        return ", ".join(shown)
 
 
 @contextmanager
@@ -102,13 +94,11 @@ def progress(total: int, shown: bool, limit: float | None = None) -> Iterator[Ru
     from rich.live import Live
     from rich.text import Text
 
-    terminal = terminal_of(sys.stderr)
-    width = (terminal.width or 80) - 1  # a full line would break some terminals' last column
+    width = (terminal_of(sys.stderr).width or 80) - 1  # some terminals break a full line
 
     def line() -> Text:
         late = tally.clock() - tally.started > DELAY
-        text = progress_line(tally, width) if late else ""
-        return Text(text, no_wrap=True, overflow="ignore")
+        return Text(tally.line(width) if late else "", no_wrap=True, overflow="ignore")
 
     live = Live(
         console=Console(stderr=True, markup=False, emoji=False, highlight=False),

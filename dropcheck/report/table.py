@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 GAP = 2  # spaces between columns
 LEAST = 20  # the least width of a column that is cut or wrapped
-MOST_CELLS = 40  # of a conformance table, with a line each
 MOST_BLOCKS = 20  # nobody reads more; the rest are counted, and are in JSON
 
 Row = Mapping[str, str | tuple[str, str]]
@@ -164,7 +163,6 @@ class Contents:
     columns: Columns
     by_column: bool  # whether it is a conformance table
     legend: Sequence[str]
-    cells: Sequence[tuple[pivoting.Cell, str]]  # that do not hold, and why
     cases: Sequence[CaseResult]  # that did not pass
     more: str  # how many of them are left out
     remarks: Sequence[tuple[str, str]]  # notes and warnings, by what they are
@@ -175,8 +173,7 @@ def contents(run: RunResult, verbose: int = 0) -> Contents:
 
     A row is the worst case of a claim of the file; with `verbose` 1 that of a statement, and with 2
     each case. What is alone in a table is shown in its parts. Where code was under test, there is a
-    column for each implementation, and a line for each cell that does not hold; with `verbose`
-    estimates are in the cells, and each case has its block.
+    column for each implementation; with `verbose` estimates are in the cells.
     """
     pivot = conformance(run.cases, each=verbose > 0)
     shown: list[Row]
@@ -197,18 +194,16 @@ def contents(run: RunResult, verbose: int = 0) -> Contents:
             }
             for row in pivot.rows
         ]
-    cells = [] if pivot is None or verbose else pivot.said()
-    cases = words.not_passed(run.cases) if pivot is None or verbose else []
-    rest = max(len(cells) - MOST_CELLS, 0) + max(len(cases) - MOST_BLOCKS, 0)
-    more = numbers.plural(rest, "more case" if cases else "more cell")
+    cases = words.not_passed(run.cases)
+    rest = len(cases) - MOST_BLOCKS
+    more = numbers.plural(rest, "more case")
     return Contents(
         rows=shown,
         columns=columns,
         by_column=pivot is not None,
         legend=legend,
-        cells=cells[:MOST_CELLS],
         cases=cases[:MOST_BLOCKS],
-        more=f"and {more} that did not pass: --format json has each" if rest else "",
+        more=f"and {more} that did not pass: --format json has each" if rest > 0 else "",
         remarks=remarks(run),
     )
 
@@ -224,10 +219,6 @@ def run_report(run: RunResult, terminal: Terminal, *, verbose: int = 0, quiet: b
     held = contents(run, verbose)
     if held.rows and not quiet:
         items += [*table(held.rows, held.columns, terminal), *packed(held.legend, terminal), ""]
-    for cell, text in held.cells:
-        said = f"{pivoting.sign(cell)} {pivoting.where(cell)}: {text}"
-        items += [styled(said, _style(cell)), f"  {words.worst(cell).repeat}"]
-    items += [""] if held.cells and not held.more else []
     for case in held.cases:
         items += [*_block(case), ""]
     items += [styled(held.more), ""] if held.more else []

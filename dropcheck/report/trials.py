@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dropcheck.claims.values import format_parameters, short_parameters
 from dropcheck.mutation import ClaimResult, Fate, Mutant, MutationRun
 from dropcheck.planning import CasePlan, Plan
-from dropcheck.report import numbers
+from dropcheck.report import numbers, words
 from dropcheck.report.screen import Terminal, one_line, packed, place, render, styled
 from dropcheck.report.table import Columns, Row, block, table
 from dropcheck.results import Verdict
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 # ---- a plan --------------------------------------------------------------------------------------
 
 PLANNED = Columns(
-    names=("claim", "parameters", "written", "draws", "time", "could see", "of scale", "note"),
-    right=("written", "draws", "time", "could see", "of scale"),
+    names=("claim", "parameters", "written", "draws", "time", "note"),
+    right=("written", "draws", "time"),
     prose=("parameters", "note"),
-    dropped=("of scale", "written", "could see"),
+    dropped=("written",),
 )
 
 
@@ -31,13 +31,13 @@ def plan_report(plan: Plan, terminal: Terminal) -> str:
     rows = [_planned(case) for case in plan.cases]
     items = [*table(rows, PLANNED, terminal), ""] if rows else []
     items += [styled(f"warning: {one_line(text)}", "yellow") for text in plan.warnings]
-    cases = counts(plan)
-    others = {"beyond": "beyond it", "doubtful": "may take more", "unknown": "unknown"}
-    rest = "".join(f", {cases[name]} {said}" for name, said in others.items() if cases[name])
+    within, beyond = (sum(getattr(one, of) for one in plan.cases) for of in ("within", "beyond"))
+    counts = {"beyond it": beyond, "unknown": len(plan.cases) - within - beyond}
+    rest = "".join(f", {count} {said}" for said, count in counts.items() if count)
     summary = [
         *["interrupted"] * plan.interrupted,
-        f"{numbers.plural(len(plan.cases), 'case')}: {cases['within']} within the budget{rest}",
-        f"a run takes {'at least' if cases['doubtful'] else 'about'} {numbers.draws(plan.draws)}",
+        f"{numbers.plural(len(plan.cases), 'case')}: {within} within the budget{rest}",
+        f"to verdicts about {numbers.draws(plan.draws)}",
         f"{numbers.duration(plan.run_seconds)} on {numbers.plural(plan.threads, 'thread')}",
         f"pilot {numbers.duration(plan.seconds)}",
         *_settings(plan),
@@ -50,32 +50,19 @@ def _settings(of: Plan | MutationRun) -> tuple[str, str, str]:
     return f"seed {of.settings.seed}", f"α {alpha}", one_line(of.registry)
 
 
-def _planned(case: CasePlan) -> Row:
-    seen, time, figure = case.discrepancy, case.seconds, case.case.claim.written
-    least = "≥" if case.doubtful else ""
-    why = "" if case.explanation is None else one_line(str(case.explanation))
-    beyond = f"beyond the budget of {numbers.draws(case.budget)}" if case.beyond else ""
-    doubt = f"may take more: {why}" if case.doubtful else ""
-    note = "; ".join(filter(None, (beyond, doubt))) if case.draws else why
+def _planned(plan: CasePlan) -> Row:
+    figure, result = plan.case.claim.written, plan.result
+    known = plan.draws is not None
+    why = "" if known else words.reading(result)
+    least = "≥" if result.confirmed is False else ""
     return {
-        "claim": case.case.claim.id,
-        "parameters": one_line(short_parameters(case.case.parameters)),
+        "claim": plan.case.claim.id,
+        "parameters": one_line(short_parameters(plan.case.parameters)),
         "written": one_line(figure.text) if figure and figure.digits is not None else "",
-        "draws": numbers.UNKNOWN if case.draws is None else least + numbers.count(case.draws),
-        "time": numbers.UNKNOWN if time is None else least + numbers.duration(time),
-        "could see": numbers.UNKNOWN if seen is None else numbers.rough(seen),
-        "of scale": "" if case.relative is None else f"{numbers.rough(100 * case.relative)}%",
-        "note": (note, "" if case.within else "yellow"),
+        "draws": least + numbers.count(plan.draws or 0) if known else numbers.UNKNOWN,
+        "time": least + numbers.duration(plan.seconds) if known else numbers.UNKNOWN,
+        "note": ("beyond the budget" if plan.beyond else why, "" if plan.within else "yellow"),
     }
-
-
-def counts(plan: Plan) -> dict[str, int]:
-    """How many cases are within the budget, doubtful, beyond it, or unknown: all cases."""
-    unknown = sum(case.draws is None for case in plan.cases)
-    within = sum(case.within for case in plan.cases)
-    beyond = sum(case.beyond for case in plan.cases)
-    doubtful = len(plan.cases) - within - beyond - unknown
-    return {"within": within, "doubtful": doubtful, "beyond": beyond, "unknown": unknown}
 
 
 # ---- planted errors ------------------------------------------------------------------------------

@@ -490,8 +490,16 @@ def by_claim(cases: Iterable[CaseResult]) -> dict[str, list[CaseResult]]:
 
 
 def not_passed(cases: Iterable[CaseResult]) -> list[CaseResult]:
-    """The cases that did not pass: the worst of each claim, and then the others; failures first."""
-    bad = [case for case in cases if case.result is not Outcome.PASS]
+    """The cases that did not pass: the worst of each claim, and then the others; failures first.
+
+    One error of code stands for all that say the same.
+    """
+    said: dict[object, CaseResult] = {}
+    for case in cases:
+        if case.result is not Outcome.PASS:
+            told = str(case.explanation) if case.result is Outcome.ERROR else id(case)
+            said.setdefault(told, case)
+    bad = [*said.values()]
     first = {id(worst(group)) for group in by_claim(bad).values()}
     return sorted(bad, key=lambda case: (id(case) not in first, -SEVERITY[case.result]))
 

@@ -354,6 +354,8 @@ UNSAID = (
         "is false itself",
     ),
     *("'truth' belongs to", "there is no model", "stands below, or is this one"),
+    *("a number, a vector or a law, and", "a vector holds numbers", "letters, digits and '_'"),
+    *("is a word of the language", "'run all' means", "is not a model's name"),
 )
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from dropcheck.report.progress import RunProgress, progress_line
+from dropcheck.report.progress import RunProgress
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="terminals and signals are those of POSIX")
 
@@ -182,19 +182,20 @@ def test_no_progress(arguments: list[str], more: dict[str, str], folder: Path) -
 def test_time_left_is_told_where_all_draws_are_planned_or_time_is_limited() -> None:
     now = [0.0]
     tally = RunProgress(10, clock=lambda: now[0])
-    assert tally.parts() == ["0/10 cases"]
+    assert tally.line(80) == "0/10 cases"
     now[0] = 4.0
     tally.drew(1_000_000)
     tally.plans(3_000_000, 2)
     tally.decided("2 processes", 3)  # not the first three
-    assert tally.parts() == ["3/10 cases", "1M draws"]  # who knows what the other five take?
+    assert tally.line(80) == "3/10 cases, 1M draws"  # who knows what the other five take?
     tally.decided("2 processes", 5)
-    assert tally.parts() == ["8/10 cases", "25% of planned draws", "12 s left"]
-    assert progress_line(tally, 40) == "8/10 cases, 25% of planned draws"
-    limited = RunProgress(10, limit=7.0, clock=lambda: now[0])
+    assert tally.line(80) == "8/10 cases, 25% of planned draws, 12 s left"
+    assert tally.line(40) == "8/10 cases, 25% of planned draws"
+    limited = RunProgress(10, limit=27.0, clock=lambda: now[0])
     now[0] = 8.0
-    limited("b", 8_000)
-    assert limited.parts() == ["1/10 cases", "8k draws", "3 s left"]
+    limited("b")
+    limited.drew(8_000)
+    assert limited.line(80) == "1/10 cases, 8k draws, 23 s left"
 
 
 # ---- Ctrl-C and SIGTERM --------------------------------------------------------------------------
