@@ -10,7 +10,6 @@ draws are not used again.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -19,7 +18,7 @@ import numpy as np
 from dropcheck.array_types import Floats
 from dropcheck.inference.intervals import ClippedSpread, Interval, Sample, Theta, seen_variance
 from dropcheck.inference.region import ROUNDED_SHARE, Comparison, decide, expression
-from dropcheck.judging.case import CaseRun, Finding, Judging, Outlook, not_drawn, why_undefined
+from dropcheck.judging.case import CaseRun, Finding, Judging, Outlook, not_drawn
 from dropcheck.judging.exact import exact_average
 from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.limit_theorem import (
@@ -45,10 +44,8 @@ from dropcheck.judging.look import (
 from dropcheck.judging.plan_draws import (
     Direction,
     DrawPlan,
-    accepted,
     draws_for,
     plan_draws,
-    smallest_seen,
     target_of,
 )
 from dropcheck.judging.rounding import enclosing, theta_of
@@ -90,7 +87,13 @@ def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge | None
             return undefined_at_averages(compiled, tally, plan.guarantee)
         return shown(run, last, tally, plan.guarantee)
 
-    outlook = _outlook(run, compiled, plan, plan.pilot or tally)
+    outlook = Outlook(
+        program=plan.program,
+        guarantee=plan.guarantee,
+        most=plan.most,
+        fewest=plan.fewest,
+        expected=plan.expected,
+    )
     finding = yield from until_decided(run, outlook, Method.BLOCK_MEANS, tally, looked)
     if last is None or tally.undefined:
         return finding
@@ -107,29 +110,6 @@ def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge | None
     if exact is not None:
         exact = Exact(exact.value * last.unit, exact.error * last.unit)
     return replace(finding, exact=exact)
-
-
-def _outlook(run: CaseRun, compiled: Compiled, plan: DrawPlan, tally: Tally) -> Outlook:
-    smallest: Callable[[int, float], float | None] = partial(smallest_seen, run, compiled, plan)
-    if any(_carried_by_few(one, tally.draws) for one in plan.lacks):
-        smallest = lambda _draws, _alpha: None  # noqa: E731 - its spread is not known either
-    left_open = None
-    if plan.guarantee is Guarantee.ASYMPTOTIC and not accepted(run, compiled):
-        left_open = Reason.LIMIT_THEOREM.explain(verdict="decided")
-    return Outlook(
-        program=plan.program,
-        tally=tally,
-        guarantee=plan.guarantee,
-        most=plan.most,
-        fewest=plan.fewest,
-        expected=plan.expected,
-        scale=plan.scale,
-        smallest=smallest,
-        endless=plan.endless,
-        unknown=partial(why_undefined, compiled, tally) if plan.scale is None else None,
-        doubt=next((one.unmet for one in plan.lacks if one.unmet is not None), None),
-        left_open=left_open,
-    )
 
 
 def _deciding(run: CaseRun, compiled: Compiled, plan: DrawPlan, tally: Tally) -> Decide:

@@ -607,30 +607,14 @@ class Outlook:
     """What a judge foresees before its first look.
 
     A verdict is expected after `expected` draws, of `most` that the budget has; no look comes
-    before `fewest`. `smallest(draws, alpha)` is the smallest error of the claim, in the unit of
-    results, that a look with this error rate is almost sure to refute; None where it sees none.
+    before `fewest`.
     """
 
     program: Program
-    tally: Tally  # the pilot's; where there is none, a span will show the time of a draw
     guarantee: Guarantee
     most: int
     fewest: int
     expected: int
-    scale: float | None
-    smallest: Callable[[int, float], float | None]
-    endless: Reason | None = None  # why no number of draws would do, if none does
-    unknown: Callable[[], Explanation] | None = None  # why nothing is foreseen, after the pilot
-    doubt: Explanation | None = None  # why it may take more draws
-    left_open: Explanation | None = None  # why there is no verdict even after the expected draws
-
-
-class Planned(Exception):  # noqa: N818 - it is no error
-    """Ends the judgement of a case that is planned only, in place of its first look."""
-
-    def __init__(self, outlook: Outlook) -> None:
-        super().__init__()
-        self.outlook = outlook
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -647,7 +631,6 @@ class CaseRun:
     # that each quantity has its exact value, which draws are to confirm; None: the claim is judged
     confirms: Reading | None = None
     spans: dict[int, int] = field(default_factory=dict)  # how many were drawn, by purpose
-    planning: bool = False  # whether the case is planned only: its judge raises `Planned`
     # how far rounding may move each average, by the kind of sampling and the centres
     roundings: dict[tuple[str, bytes], Floats] = field(default_factory=dict)
 

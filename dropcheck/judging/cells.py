@@ -22,7 +22,7 @@ from dropcheck.analysis.bounds import of_operators, summed
 from dropcheck.analysis.strategy import Laws, Quantiles
 from dropcheck.array_types import Floats, Indices, Truths
 from dropcheck.inference import budget
-from dropcheck.inference.region import Comparison, decide, reach, region_floor, widening
+from dropcheck.inference.region import Comparison, decide, reach, widening
 from dropcheck.judging.case import (
     FEWEST_DRAWS,
     CaseRun,
@@ -627,14 +627,10 @@ def by_laws(run: CaseRun, claim: Laws, cells: InCells) -> Judging:
     tally = CountTally(program)
     outlook = Outlook(
         program=program,
-        tally=tally,
         guarantee=Guarantee.FINITE_SAMPLE,
         most=most if target > 0 else planned,  # else there is no verdict to wait for
         fewest=min(program.span_draws, most),
         expected=planned,
-        scale=1.0,
-        # nearer laws are verified
-        smallest=lambda draws, _: max(2 * plan.error(draws, alpha), resolution),
     )
     return (yield from until_decided(run, outlook, Method.CELLS, tally, partial(judged, tally)))
 
@@ -1095,21 +1091,6 @@ class QuantilePilot:
             needed = max(needed, max(spread, 1.2 * tails) * self.drawn / len(values))
         return int(min(needed, ENDLESS))
 
-    def smallest_seen(
-        self, run: CaseRun, target: QuantileTarget, draws: int, alpha: float
-    ) -> float:
-        """The smallest error of a comparison that so many draws are almost sure to show."""
-        share = alpha / len(run.reading.comparisons) / max(len(target.form.terms), 1)
-        normal = NormalDist()
-        errors = normal.inv_cdf(1 - max(share / 2, 1e-15)) + normal.inv_cdf(1 - max(alpha, 1e-15))
-        seen = 0.0
-        for factor, at in target.form.terms:
-            values, level = self.values[at], self.levels[at]
-            give = errors * math.sqrt(level * (1 - level) * self.drawn / len(values) / draws)
-            low, middle, high = (at_level(values, level + by) for by in (-give, 0.0, give))
-            seen += abs(factor) * max(middle - low, high - middle)
-        return max(seen, region_floor(target.comparison.region, target.widen))
-
     def cuts(self, targets: Sequence[QuantileTarget]) -> tuple[Floats, ...]:
         """The cuts of each quantity: where a claim about it is decided, and near its quantile.
 
@@ -1207,15 +1188,10 @@ def by_quantiles(run: CaseRun, claim: Quantiles, cells: InCells) -> Judging:
     tally = CountTally(counting)
     outlook = Outlook(
         program=counting,
-        tally=tally,
         guarantee=Guarantee.EXACT,
         most=run.most_draws(counting),
         fewest=FEWEST_DRAWS,
         expected=expected,
-        scale=max(one.scale for one in targets),
-        smallest=lambda draws, alpha: max(
-            pilot.smallest_seen(run, target, draws, alpha) for target in targets
-        ),
     )
     method = Method.ORDER_STATISTICS
     return (yield from until_decided(run, outlook, method, tally, partial(judged, tally)))

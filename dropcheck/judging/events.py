@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
@@ -14,9 +13,6 @@ from dropcheck.inference import budget
 from dropcheck.inference.intervals import FEWEST_BLOCKS, Interval, clopper_pearson, upper_bound
 from dropcheck.inference.region import (
     decide,
-    of_certainty,
-    of_probability,
-    region_floor,
     ways,
     widening,
 )
@@ -86,11 +82,7 @@ def by_counterexample(run: CaseRun, claim: Certainty, counted: Counted) -> Judgi
     unit, tally = program.unit_draws, Violations(program)
     bound = run.sharpest(rarest_violations(run.prepared))
     needed = 1.0001 * math.log(1 / (run.alpha * budget.PLANNED)) / bound + 1
-    share = 1.0  # of the draws that count
-    if run.planning:
-        yield from run.draw_until(tally, PILOT, 1)
-        share = seen_draws(counted, tally) / tally.drawn
-    expected = max(program.fewest_planned, unit * math.ceil(needed / (share or 1.0)))
+    expected = max(program.fewest_planned, unit * math.ceil(needed))
 
     def judged(alpha: float) -> Finding:
         violations, seen = round(float(tally.totals[0])), seen_in(counted, tally)
@@ -130,24 +122,18 @@ def by_counterexample(run: CaseRun, claim: Certainty, counted: Counted) -> Judgi
             return replace(found, verdict=Verdict.VERIFIED, explanation=None, more_draws=None)
         return found
 
-    if run.planning and tally.totals[0] > 0:  # the first look of a run will show it
-        expected = math.ceil(expected * share * budget.EARLY[0][0])
     step = program.span_draws
-    while program.tests_code and step < expected and not (run.planning or run.out_of_time()):
+    while program.tests_code and step < expected and not run.out_of_time():
         yield from run.draw_until(tally, MAIN, step)  # the first counterexample of code is enough
         step *= 2
         if tally.undefined or tally.totals[0] > 0:
             expected = most = tally.drawn
     outlook = Outlook(
         program=program,
-        tally=tally,
         guarantee=Guarantee.EXACT,
         most=most,
         fewest=program.span_draws,
         expected=expected,
-        scale=1.0,
-        smallest=lambda own, _: of_certainty(int(min(own, expected) * share / unit), run.alpha),
-        unknown=None if share else partial(_never_true, tally),
     )
     return (yield from until_decided(run, outlook, Method.CERTAINTY, tally, judged))
 
@@ -318,20 +304,11 @@ def by_proportion(run: CaseRun, claim: Proportion, counted: Counted) -> Judging:
             more_draws=more,
         )
 
-    def smallest(draws: int, alpha: float) -> float | None:
-        found = of_probability(region.low, region.high, int(draws * shown), alpha, run.alpha)
-        return None if found is None else max(found, region_floor(region, widen))
-
     outlook = Outlook(
         program=program,
-        tally=pilot,
         guarantee=Guarantee.EXACT,
         most=most,
         fewest=FEWEST_DRAWS,
         expected=expected,
-        scale=scale,
-        smallest=smallest,
-        endless=Reason.AT_THE_EDGE if region.strict_end_within(at, near) else Reason.TOO_FINE,
-        unknown=None if shown else partial(_never_true, pilot),
     )
     return (yield from until_decided(run, outlook, Method.PROPORTION, tally, judged))

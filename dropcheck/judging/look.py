@@ -28,7 +28,6 @@ from dropcheck.judging.case import (
     Finding,
     Judging,
     Outlook,
-    Planned,
     of_calls,
     why_undefined,
 )
@@ -65,8 +64,6 @@ def until_decided(
     Raises:
         DropcheckError: where not one draw is defined.
     """
-    if run.planning:
-        raise Planned(outlook)
     looks = run.looks(
         outlook.program,
         expected=outlook.expected,

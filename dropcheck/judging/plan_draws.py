@@ -15,7 +15,6 @@ from dropcheck.inference.intervals import ClippedSpread, KnownSpread, seen_varia
 from dropcheck.inference.region import (
     Comparison,
     may_be_off,
-    region_floor,
     ways,
     widening,
 )
@@ -48,7 +47,6 @@ from dropcheck.simulation import (
     SpanSums,
     Tally,
 )
-from dropcheck.vocabulary import special
 
 Spread = KnownSpread | ClippedSpread | LimitSpread
 """What is known of an average: its variance, bounds of its moments, or nothing."""
@@ -301,33 +299,6 @@ def fewest_that(decides: Callable[[int], bool], fewest: int, most: int, share: f
         between = round(math.sqrt(low * high))
         low, high = (low, between) if decides(between) else (between, high)
     return high
-
-
-def smallest_seen(
-    run: CaseRun, compiled: Compiled, plan: DrawPlan, most: int, alpha: float
-) -> float | None:
-    """The smallest discrepancy that the last look, at `most` draws, sees; None where it sees none.
-
-    A claim that is false by more is refuted with probability at least 1 − α: the estimate errs
-    towards the claim by z(α) standard errors at most, and the interval must miss the claim even so.
-    """
-    operands, _ = compiled.functional.at_averages(plan.middle, plan.centres)
-    scales = plan.scales or (0.0,) * len(run.reading.comparisons)
-    normal = -float(special.ndtri(run.alpha))
-    rows, block = rows_of(plan.program, most)
-    seen: list[float] = []
-    each = zip(run.reading.comparisons, run.reading.of_each, scales, plan.directions, strict=True)
-    for comparison, part, scale, direction in each:
-        unit = unit_of(comparison, operands)
-        sharpness = sharpness_of(run, part, scale, operands) / unit
-        share = alpha / len(run.reading.comparisons)
-        width = direction.spread.half_width(rows, block, share) if rows else math.inf
-        if not math.isfinite(width):
-            return None
-        width += normal * direction.spread.standard_error(max(1, most // plan.program.unit_draws))
-        floor = region_floor(comparison.region, widening(comparison.region, sharpness))
-        seen.append(max(width, floor) * unit)
-    return max(seen)
 
 
 # ---- plan draws ----------------------------------------------------------------------------------
