@@ -15,10 +15,7 @@ from dropcheck.analysis.seldom import with_values
 from dropcheck.analysis.strategy import (
     Arithmetic,
     BlockMeans,
-    Certainty,
     Laws,
-    Proportion,
-    Quantiles,
     Strategy,
     Unanswerable,
     divergent_moment,
@@ -26,7 +23,7 @@ from dropcheck.analysis.strategy import (
 )
 from dropcheck.analysis.support import support
 from dropcheck.array_types import Floats
-from dropcheck.claims.registry import Case, Claim
+from dropcheck.claims.registry import Case
 from dropcheck.claims.values import case_name, decimal_text, parameter_text
 from dropcheck.errors import DropcheckError, InternalError, Problem
 from dropcheck.execution.schedule import TURN_SECONDS, Deadline
@@ -118,37 +115,6 @@ class Prepared:
     knowledge: Knowledge | None  # of averages, from the model itself
     analysed: Analysed  # what the exact value is made from
 
-    @property
-    def rests_on(self) -> str:
-        """What a verdict would rest on, in words; or why there can be none."""
-        match self.strategy:
-            case Arithmetic():
-                return "arithmetic: nothing is random"
-            case Unanswerable(reason):
-                return str(reason)
-            case Laws():
-                return "finite-sample: draws counted in cells (Massart 1990; Lindon and Malek 2022)"
-            case Certainty() | Proportion() | Quantiles():
-                return "exact: events are counted (Clopper and Pearson 1934)"
-        known = self.knowledge
-        if known is None or known.guarantee is Guarantee.ASYMPTOTIC:
-            why = "the model bounds no variance of what is averaged"
-            return f"asymptotic: the limit theorem, as {(known and known.undefined) or why}"
-        bounded = known.guarantee is Guarantee.FINITE_SAMPLE
-        why = "is bounded" if bounded else "has moments that the model bounds"
-        source = "Catoni 2012" if known.exact else "Fan, Grama and Liu 2015"
-        return f"{known.guarantee}: what is averaged {why} ({source})"
-
-    @property
-    def exactness(self) -> str | None:
-        """The sharpness of a verdict without a scale, in words; None if there is a resolution."""
-        match self.strategy:
-            case Certainty():
-                return f"±{rarest_violations(self):g}: violations rarer than that"
-            case Arithmetic():
-                return "±0: nothing is random, and what is not equal differs"
-        return None
-
     def hull(self, quantity: Quantity | None, entry: tuple[int, ...] | None) -> Hull:
         """Where a quantity of the statement lies, for any law."""
         asked = (quantity, entry)
@@ -192,15 +158,6 @@ def prepare(case: Case, graphs: CaseGraphs | None = None, *, crossing: bool = Tr
     lowered = graphs.lowered(case)
     registers = _registers(lowered)
     return _prepared(case, lowered, registers, graphs, crossing=crossing)
-
-
-def prepare_some(claim: Claim, graphs: CaseGraphs, most: int) -> list[Prepared]:
-    """The first cases of a claim.
-
-    Raises:
-        DropcheckError: where one of them cannot be judged at all.
-    """
-    return [prepare(case, graphs) for case in claim.expand()[:most]]
 
 
 def prepare_together(

@@ -116,13 +116,6 @@ def judged_exactly(prepared: Prepared) -> Finding | None:
     return None if known is None else known.finding
 
 
-def announced(prepared: Prepared, known: Finding | None) -> str:
-    """What a verdict on a case would rest on, in words, with what `judged_exactly` found."""
-    if known is None or known.verdict is Verdict.UNDECIDED:
-        return prepared.rests_on
-    return "exact: the model gives the value, and draws confirm it"
-
-
 def by_model(run: CaseRun) -> Known | None:
     """What the model says of a case with randomness; None where it does not say enough."""
     prepared = run.prepared

@@ -124,11 +124,6 @@ class DrawPlan:
     lacks: tuple[Shortfall, ...] = ()
     rarest: float = 0.0
 
-    @property
-    def scale(self) -> float | None:
-        """The claim's scale; of a statement about arrays the largest of an entry."""
-        return None if self.scales is None else max(self.scales)
-
 
 # ---- the half-widths that decide -----------------------------------------------------------------
 

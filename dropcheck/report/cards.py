@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dropcheck.claims.registry import Claim, Registry, Slot, Tolerance
 from dropcheck.claims.values import parameter_text, shortened, written_value
 from dropcheck.errors import Problem
+from dropcheck.reasons import Reason
 from dropcheck.report import numbers
 from dropcheck.report.formats import (
     as_json,
@@ -19,15 +20,15 @@ from dropcheck.report.formats import (
 from dropcheck.report.screen import Terminal, one_line, place, render, styled
 from dropcheck.report.table import Columns, Row, pairs, table
 from dropcheck.report.words import claimed_share
-from dropcheck.results import ParameterValue, Passage
+from dropcheck.results import CaseResult, Passage
 from dropcheck.results.coverage import Coverage, counts
+from dropcheck.settings import Settings
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from dropcheck.judging.case import Finding, Prepared
 
-
+UNKNOWN = Reason.NOT_KNOWN_EXACTLY
 MOST_ROWS = 20  # of a list of cases
 MOST_VALUES = 8  # of a list of exact values
 LABELS = 14  # columns that the labels take, with the space around them
@@ -53,14 +54,14 @@ def claim_cards(
 
 def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[RenderableType]:
     from dropcheck.code.columns import calls_of_slots
-    from dropcheck.judging.case import prepare_some  # loads numpy, which a list does not need
-    from dropcheck.judging.judge import announced, judged_exactly
     from dropcheck.language.compile import CaseGraphs
+    from dropcheck.running import verify_cases  # loads numpy, which a list does not need
 
     graphs = CaseGraphs()
     called = {name for name, _ in calls_of_slots(claim, graphs)} if claim.slots else set()
-    cases = prepare_some(claim, graphs, MOST_ROWS)
-    known = [judged_exactly(case) for case in cases]
+    cases = claim.expand()[:MOST_ROWS]
+    found = list(verify_cases(cases, Settings(exact=True, threads=1), registry, graphs=graphs))
+    why = {str(one.explanation) for one in found if one.reason not in (None, UNKNOWN)}
     true = registry.claims.get(claim.truth or "")  # it says what holds instead of a false one
     figure = claim.written
     said = {
@@ -74,14 +75,12 @@ def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[Renderab
         "requires": "\n".join(text.text.strip() for text in claim.requires),
         "expect": claim.expect,
         "tolerance": tolerance_text(claim.tolerance),
-        "resolution": resolution_text(claim, cases),
-        "exact": exact_text(
-            [(one.case.parameters, found) for one, found in zip(cases, known, strict=True)]
-        ),
+        "resolution": resolution_text(claim, found),
+        "exact": exact_text(found),
+        "undecided": "\n".join(sorted(why)),
         "rounding": numbers.rounding(figure.digits, figure.unit)
         if figure and figure.rounded and figure.digits is not None and figure.unit is not None
         else None,
-        "guarantee": "\n".join(dict.fromkeys(map(announced, cases, known))),
         **_sources(claim.sources, registry),
         "tags": ", ".join(claim.tags),
         "says": claim.says and one_line(claim.says),
@@ -169,35 +168,31 @@ def tolerance_text(given: Tolerance | None) -> str | None:
     return f"{size}: within {numbers.exact(100 * given.size)}% of the right side"
 
 
-def resolution_text(claim: Claim, cases: Sequence[Prepared]) -> str:
+def resolution_text(claim: Claim, found: Sequence[CaseResult]) -> str:
     """How sharply the claim is looked at, and by what scale."""
-    exact = {case.exactness for case in cases}
-    if exact and None not in exact:
-        return ", or ".join(sorted(filter(None, exact)))
     if claim.within is not None:
         return f"{numbers.exact(claim.within)}, absolute"
-    (scale, *others) = {case.reading.known_scale for case in cases}
+    (scale, *others) = {one.scale for one in found}
     of = "the size of what is compared" if scale is None or others else numbers.exact(scale)
     return f"{numbers.exact(claim.resolution)} of {of}"
 
 
-def exact_text(cases: Sequence[tuple[Mapping[str, ParameterValue], Finding | None]]) -> str:
+def exact_text(found: Sequence[CaseResult]) -> str:
     """The exact values by the model: one for all cases, or a line for each."""
-    from dropcheck.judging.case import with_digits
-
-    known, quantity = {}, None
-    for index, (_, found) in enumerate(cases):
-        exact = None if found is None else with_digits(found.exact, found.sharpness)
-        if found is not None and exact is not None:
-            at = "" if found.entry is None else f" at {list(found.entry)}"
-            known[index] = numbers.exact(numbers.beyond_error(exact.value, exact.error)) + at
-            quantity = found.quantity  # the same in every case of the statement
+    known = {}
+    for index, one in enumerate(found):
+        if one.exact is not None:
+            at = "" if one.entry is None else f" at {list(one.entry)}"
+            known[index] = (
+                numbers.exact(numbers.beyond_error(one.exact.value, one.exact.error)) + at
+            )
     if not known:
         return ""
+    quantity = found[min(known)].quantity  # the same in every case of the statement
     of = [f"{quantity}:"] if quantity is not None and quantity.is_difference else []
-    if len(known) == len(cases) and len({*known.values()}) == 1:
+    if len(known) == len(found) and len({*known.values()}) == 1:
         return " ".join([*of, known[0]])
-    lines = (f"{value} at {parameter_text(cases[index][0])}" for index, value in known.items())
+    lines = (f"{value} at {parameter_text(found[at].parameters)}" for at, value in known.items())
     return "\n".join([*of, *_most(lines, MOST_VALUES)])
 
 
