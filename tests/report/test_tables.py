@@ -12,11 +12,7 @@ from report_cases import FAILED, PASSED, UNDECIDED, run_of
 
 from dropcheck.claims.registry import Claim, Registry, SourceText
 from dropcheck.errors import Location, Problem
-from dropcheck.judging.case import prepare
 from dropcheck.report import Report
-from dropcheck.report.cards import (
-    resolution_text,
-)
 from dropcheck.report.conformance import conformance, sign
 from dropcheck.report.formats import FORMATS
 from dropcheck.report.screen import Terminal, problems_text, render, styled, terminal_of
@@ -190,7 +186,6 @@ def test_parameter_values_share_a_row_where_all_columns_are_alike() -> None:
     assert list(signs(*cases)) == [("mean", "p=0.1, 0.2", "✓✗"), ("mean", "p=0.3", "✓✓")]
     alike = [*cases[:3], *(at(low, p) for p in (0.1, 0.2, 0.3))]
     assert list(signs(*alike)) == [("mean", "", "✓✗")]
-    assert "p=0.1 and 2 more" in run_report(run_of(*alike), Terminal())
     each = conformance(cases, each=True)
     assert each is not None
     assert [row.parameters for row in each.rows] == ["p=0.1", "p=0.2", "p=0.3"]
@@ -203,11 +198,11 @@ def test_every_column_is_shown_at_every_width(width: int, verbose: int) -> None:
     commands = ("dropcheck ", "repeat")
     lines = [one for one in text.splitlines() if not one.lstrip().startswith(commands)]
     assert max(map(len, lines)) <= width
-    shown = text.split("✗ mean@torch")[0]
+    shown = text.split("FAIL: refuted")[0]
     for mark in "✓✗?-":
         assert mark in shown
     assert shown.count("bfloat16") >= 2
-    assert ("0.99810" in text) is bool(verbose)
+    assert ("0.99810" in shown) is bool(verbose)
 
 
 # ---- problems ------------------------------------------------------------------------------------
@@ -257,40 +252,3 @@ CARD = Claim(
     location=Location("claims.yaml", 18),
     parameter_locations={},
 )
-
-
-@pytest.mark.parametrize(
-    ("statement", "within", "shown"),
-    [
-        ("E(x) == 0.5", None, "0.01 of 0.5"),
-        ("E(x) == 0", None, "0.01 of the size of what is compared"),
-        ("E(x) == E(y)", None, "0.01 of the size of what is compared"),
-        ("P(x < 0) == 0.3", None, "0.01 of 0.3"),
-        ("P(x < 0) == 0.7", None, "0.01 of 0.3"),
-        ("E(x) == -0.5", None, "0.01 of 0.5"),
-        ("1 == E(x)", None, "0.01 of 1"),
-        ("E(x) == a", None, "0.01 of the size of what is compared"),
-        ("1 <= E(x) <= 2", None, "0.01 of 2"),
-        # both ends are 0: the scale is the size of the middle
-        ("0 <= E(y**2) - 1 <= 0", None, "0.01 of the size of what is compared"),
-        ("E(x) == 1 - 1", None, "0.01 of the size of what is compared"),
-        ("E(x) <= E(y) <= E(z)", None, "0.01 of the size of what is compared"),
-        ("E(x) == 0.5", 0.002, "0.002, absolute"),
-        # what has no scale
-        ("P(x**2 >= 0) == 1", None, "±0.0001: violations rarer than that"),
-        ("P(x**2 >= 0) == 1", 1e-5, "±1e-05: violations rarer than that"),
-        ("a == a", None, "±0: nothing is random, and what is not equal differs"),
-    ],
-)
-def test_a_card_says_which_scale_is_used(statement: str, within: float | None, shown: str) -> None:
-    model = SourceText.plain("x ~ normal(0, 1)\ny ~ normal(0, 1)\nz ~ normal(0, 1)")
-    claim = replace(
-        CARD,
-        statement=SourceText.plain(statement),
-        within=within,
-        model=model,
-        parameters={"a": (0.0, 1.0)},
-        requires=(),
-    )
-    cases = [prepare(case) for case in claim.expand()]
-    assert resolution_text(claim, cases) == shown
