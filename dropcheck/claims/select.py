@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from dropcheck.claims.reader import SHIPPED_NAME, USUAL_NAME
 from dropcheck.claims.registry import COLUMN, MOST_CASES, Case, Claim, Registry
 from dropcheck.claims.values import (
     ACCEPTED,
@@ -24,7 +23,7 @@ from dropcheck.claims.values import (
     split_values,
     written_value,
 )
-from dropcheck.errors import DropcheckError, NothingSelected, Problem, nearest, suggestion
+from dropcheck.errors import DropcheckError, NothingSelected, Problem, suggestion
 from dropcheck.results import ParameterValue
 from dropcheck.settings import RUN_OPTIONS
 
@@ -160,33 +159,17 @@ def repeat_command(case: Case, seed: int, files: Sequence[str] = ()) -> str:
 
 
 def _unknown_id(name: str, registry: Registry) -> Problem:
-    message = f"there is no claim {name!r} in {registry.name}"
-    if name.lower().endswith((".yaml", ".yml")):  # a file, since no id ends so
-        hint: str | None = f"did you mean --file {shlex.quote(name)}?"
-    else:
-        claim, at, column = name.partition("@")
-        if at and claim in (ids := [*_ids(registry)]) and not any("@" in one for one in ids):
-            return Problem(message, hint=f"name its code too: {claim} --with {column}")
-        hint = suggestion(name, [*_ids(registry), ALL]) or _not_an_id(name, registry)
-        if registry.name == SHIPPED_NAME and not Path(USUAL_NAME).exists():
-            files = sorted(str(one) for one in Path().glob("*.y*ml"))
-            near = nearest(f"{name}.yaml", files)
-            files.sort(key=lambda file: file != near)
-            if files:
-                hint = f"there is no claims.yaml here; name a file: {', '.join(files[:3])}"
-    return Problem(f"{message}, and no such file" if "." in name else message, hint=hint)
-
-
-def _not_an_id(name: str, registry: Registry) -> str:
-    """The hint for a word that resembles no id: it may be a value, a folder, or in another file."""
+    """A word that is no id: it may be a slip, a value, or a folder."""
     parameter, equals, value = name.partition("=")
-    if equals and any(parameter in one.parameter_names for one in registry.claims.values()):
-        return f"a value is given by {shlex.join([f'--{parameter}', value])}"
-    if name and Path(name).is_dir():
-        return f"{name!r} is a folder: write {name}/ for the claims in it"
-    if Path(USUAL_NAME).exists() and USUAL_NAME not in registry.name.split(", "):
-        return f"{USUAL_NAME} is not read where another file is named: name it too"
-    return "dropcheck list shows every id"
+    hint = suggestion(name, [*_ids(registry), ALL])
+    if hint is None and equals:
+        if any(parameter in one.parameter_names for one in registry.claims.values()):
+            hint = f"a value is given by {shlex.join([f'--{parameter}', value])}"
+    elif hint is None and name and Path(name).is_dir():
+        hint = f"{name!r} is a folder: write {name}/ for the claims in it"
+    message = f"there is no claim {name!r} in {registry.name}"
+    message = f"{message}, and no such file" if "." in name else message
+    return Problem(message, hint=hint or "dropcheck list shows every id")
 
 
 def _ids(registry: Registry) -> Iterable[str]:
