@@ -13,11 +13,9 @@ from typing import Any
 import numpy as np
 import page_tables
 import pytest
-import typer
 from law_table import distance_allowed, gap
 from scipy import stats
 from trials import REFUTED, VERIFIED, judged
-from typer.testing import CliRunner
 
 from dropcheck import cli, settings
 from dropcheck.claims.reader import read_text
@@ -93,12 +91,13 @@ def test_hints_and_pages_know_them() -> None:
     assert "`logloss(x)`: log(1 + exp(−x))" in page_tables.listed("functions of numbers")
 
 
-def test_help_has_the_option(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_help_has_the_option(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     option = eval(entries("An option")[0], dict(vars(settings)))
     monkeypatch.setattr(cli, "OPTIONS", (*settings.OPTIONS, option))
-    monkeypatch.setattr(cli, "app", app := typer.Typer())
-    cli._command(cli.run)
-    assert "--warm-up" in CliRunner().invoke(app, ["--help"]).output
+    cli.main(["run", "--help"])
+    assert "--warm-up" in capsys.readouterr().out
 
 
 def test_the_format_is_printed_written_and_known(tmp_path: Path) -> None:

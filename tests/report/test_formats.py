@@ -262,7 +262,6 @@ def test_errors_of_a_registry_are_annotated(on_github: Cli) -> None:
             "::error file=bad.yaml,line=9,col=11",
         ]
         assert "bad.yaml:8:11: 'nomal' is not a law" in result.err
-    assert "2 errors · bad.yaml" in Path("summary.md").read_text(encoding="utf-8")
 
 
 def test_no_line_of_a_claims_file_becomes_a_command(on_github: Cli) -> None:
