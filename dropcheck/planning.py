@@ -139,4 +139,4 @@ def plan_cases(
 def _open(result: CaseResult, draws: int) -> bool:
     """Whether so many draws would cost little and might tell more than four times fewer did."""
     undecided = result.verdict is Verdict.UNDECIDED and result.draws >= draws // 8
-    return (undecided or result.confirmed is False) and result.seconds < QUICK
+    return undecided and result.seconds < QUICK

@@ -54,13 +54,12 @@ def _planned(plan: CasePlan) -> Row:
     figure, result = plan.case.claim.written, plan.result
     known = plan.draws is not None
     why = "" if known else words.reading(result)
-    least = "≥" if result.confirmed is False else ""
     return {
         "claim": plan.case.claim.id,
         "parameters": one_line(short_parameters(plan.case.parameters)),
         "written": one_line(figure.text) if figure and figure.digits is not None else "",
-        "draws": least + numbers.count(plan.draws or 0) if known else numbers.UNKNOWN,
-        "time": least + numbers.duration(plan.seconds) if known else numbers.UNKNOWN,
+        "draws": numbers.count(plan.draws or 0) if known else numbers.UNKNOWN,
+        "time": numbers.duration(plan.seconds) if known else numbers.UNKNOWN,
         "note": ("beyond the budget" if plan.beyond else why, "" if plan.within else "yellow"),
     }
 
