@@ -266,44 +266,6 @@ def test_loading_is_interrupted_in_silence(command: str, folder: Path) -> None:
     assert (process.returncode, out, err) == (130, "", "")
 
 
-LATE = """\
-import os, signal, sys, time
-from dropcheck import __main__, interrupt
-from dropcheck import cli_output as reporting
-write = reporting.write_report
-def stopped(path, report):
-    if path.suffix != ".json":
-        os.kill(os.getpid(), signal.SIGTERM)
-        time.sleep(5)
-    return write(path, report)
-reporting.write_report = stopped
-interrupt.PATIENCE = 0.0
-if sys.argv.pop(1) == "twice":
-    interrupt._first_signal = 0.0  # as in draws, of which what is finished is written
-__main__.program()
-"""
-
-
-@pytest.mark.parametrize("times", ["once", "twice"])
-def test_files_that_are_not_written_are_named(times: str, folder: Path) -> None:
-    files = ["-o", "a.json", "-o", "./b.md", "-o", "c.html"]
-    done = subprocess.run(
-        [sys.executable, "-c", LATE, times, "run", "quick-mean", "-f", "quick.yaml", *files],
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    said = "error: not written, because of the interruption: 'b.md', 'c.html'\n"
-    assert (done.returncode, done.stderr) == (130, said)
-    assert "1 case: 1 passed" in done.stdout
-    left = {path.name for path in folder.iterdir()}
-    assert "a.json" in left
-    assert not {"b.md", "c.html"} & left
-
-
 def in_a_shell(line: str, folder: Path, shell: str = "sh") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [shell, "-c", line],

@@ -339,15 +339,3 @@ def test_implementations_of_the_ini_file_are_columns(with_slots: Path, pytester:
     ]
     assert "plain.yaml::one" in found
     pytester.runpytest("claims.yaml", "-k", "ours").assert_outcomes(passed=2, deselected=3)
-
-
-def test_an_unknown_implementation_of_the_ini_file_is_an_error(
-    with_slots: Path, pytester: Pytester
-) -> None:
-    (with_slots / "pytest.ini").write_text(
-        "[pytest]\ndropcheck_files = claims.yaml\ndropcheck_implementations = troch\n",
-        encoding="utf-8",
-    )
-    done = pytester.runpytest("claims.yaml")
-    done.assert_outcomes(errors=1)
-    done.stdout.fnmatch_lines(["*did you mean 'torch'?*"])
