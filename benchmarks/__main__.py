@@ -23,7 +23,7 @@ for _name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
 
 from benchmarks.measure import CLOCKS, Figure, report_json  # noqa: E402 - the path and the threads are set first
 
-PARTS = "abcdefghijkl"
+PARTS = "abcdefghijk"
 RESULTS = Path(__file__).resolve().parent.parent / ".benchmark_cache" / "results.json"
 
 
@@ -63,7 +63,6 @@ def figures(given: argparse.Namespace) -> Iterator[Figure]:
         floor,
         growth,
         looks,
-        nets,
         recurrences,
         scripts,
         startup,
@@ -89,8 +88,7 @@ def figures(given: argparse.Namespace) -> Iterator[Figure]:
         "h": lambda: looks.measured(registry),
         "i": lambda: families.measured(min(repeats, 3), clock, quick=quick),
         "j": lambda: recurrences.measured(repeats, clock, quick=quick),
-        "k": lambda: nets.measured(clock, quick=quick),
-        "l": lambda: code_calls.measured(min(repeats, 3), clock, quick=quick),
+        "k": lambda: code_calls.measured(min(repeats, 3), clock, quick=quick),
     }
     for part in given.only:
         for figure in parts[part]():

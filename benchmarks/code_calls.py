@@ -1,4 +1,4 @@
-"""Part l: runs of code under test over the calls of that code alone.
+"""Part k: runs of code under test over the calls of that code alone.
 
 The calls are those of the run's own functions, made bare with inputs of the same kind, on one
 thread, as many numbers as the run asked for: at the best of some sizes of a call, powers of two. A
@@ -197,22 +197,22 @@ def overhead(
     name = f"{framework}, {kind}, {numbers:,} a draw{several}: a run over its calls alone"
     note = f"{drawn:,} numbers, {alone * 1e9:.3g} ns each in calls alone"
     bare = Spread.of(took)
-    yield Figure("l", name, bare.times(1 / alone), bar=None if kind == "layer" else BAR, note=note)
+    yield Figure("k", name, bare.times(1 / alone), bar=None if kind == "layer" else BAR, note=note)
     if kind == "layer":
         both = alone + drawn_alone(clock, tries)
         name = name.replace("its calls", "its calls and its inputs' drawing")
-        yield Figure("l", name, bare.times(1 / both), bar=BAR)
+        yield Figure("k", name, bare.times(1 / both), bar=BAR)
 
 
 BAR = Bar(1.3)
 
 
 def measured(repeats: int, clock: Clock, *, quick: bool) -> Iterator[Figure]:
-    """All of part l; of torch where it is installed."""
+    """All of part k; of torch where it is installed."""
     for framework in ("numpy", "torch"):
         if importlib.util.find_spec(framework) is None:
             note = f"not measured: {framework} is not installed"
-            yield Figure("l", framework, Spread.of([math.nan]), note=note)
+            yield Figure("k", framework, Spread.of([math.nan]), note=note)
             continue
         if framework == "torch":
             import torch

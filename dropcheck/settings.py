@@ -34,7 +34,7 @@ class Settings:
     every claim. `max_draws` bounds each case; None means the default budget, which depends on the
     case alone. `time_limit` (seconds) holds for the whole run: the open cases share it, and it
     takes the place of the default budget. With `plain` every value is a new independent draw: no
-    pairs of draws that meet in a matrix product are evaluated, and no nets of points are drawn.
+    pairs of draws that meet in a matrix product are evaluated.
     `max_memory` (bytes) bounds the memory of one draw of a claim, together with its fixed values.
     With `asymptotic` the limit theorem judges what the model does not bound; otherwise such a case
     is undecided, except where code under test draws, for which there is no model. With `exact`
@@ -148,7 +148,7 @@ OPTIONS = (
            "depends on it.", "ADDRESS"),
     Option("plain", "run plan", WAYS,
            "Make a new independent draw for every value, even where independent draws could be "
-           "paired, or a net of points would take fewer."),
+           "paired."),
     Option("asymptotic", "run plan", WAYS,
            "Judge by the limit theorem what the model does not bound, and mark it so in every "
            "report; without it, that is undecided, except where code draws."),

@@ -88,7 +88,7 @@ class Sample:
     """What draws say of one average.
 
     `rows` are means of independent blocks of `units` draws each, [blocks]; what depends on each
-    other, such as a net of points or the draws of a call, is one unit. `clipped` has the averages
+    other, such as the draws of a call, is one unit. `clipped` has the averages
     of deviations that are cut off as a `ClippedSpread` says, and of their squares.
     """
 
@@ -291,7 +291,7 @@ class Reach:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClippedSpread:
-    """What is known of an average that the model bounds: of draws, of nets, or of calls of code.
+    """What is known of an average that the model bounds: of draws, or of calls of code.
 
     Deviations from `centre` are cut off as `below` and `above` say. `guess` is the variance of one
     unit, as an independent pilot shows it.

@@ -72,14 +72,6 @@ MOST_HALVINGS = 20
 PILOT_GROWTH = 4
 PILOT_STEPS = 3
 PILOT_SHARE = 64
-# Nets are tried where a plain run takes more work than this, in rough nanoseconds; the second
-# number is for runs beyond the budget. They are used where they save this factor of work.
-WORTHWHILE, WORTHWHILE_BEYOND = 5e8, 5e7
-SAVING = 4
-# Sizes of nets that are tried: a larger net varies less, but there are fewer of them.
-NET_SIZES = (4, 16, 64)
-# Comparisons of a statement beyond which it is not drawn in nets.
-MOST_COMPARISONS = 8
 # The most draws of a case whose verdict would not be accepted: it shows an estimate, and no more.
 UNCOUNTED = 2**22
 
@@ -268,8 +260,7 @@ def widths_that_decide(
 def rows_of(program: Program, draws: int) -> tuple[int, int]:
     """How many rows a tally of so many draws has, and the independent units of each.
 
-    Blocks are joined in pairs while there are too many. The draws of a net, or of a call, are one
-    unit.
+    Blocks are joined in pairs while there are too many. The draws of a call are one unit.
     """
     block = program.block_draws
     while draws // block > MOST_ROWS:
@@ -318,27 +309,13 @@ def plan_draws(
     """
     if knowledge is not None and knowledge.exact is not None:
         return _exactly(run, compiled, knowledge.exact, knowledge.guarantee)
-    plan = yield from _by_pilot(run, compiled, knowledge)
-    if knowledge is None or run.settings.plain or run.confirms is not None:
-        return plan
-    work, few = plan.expected * plan.program.cost, len(plan.directions) <= MOST_COMPARISONS
-    least = WORTHWHILE if plan.expected <= plan.most else WORTHWHILE_BEYOND
-    if not (few and work > least and compiled.program.can_be_in_nets):
-        return plan
-    choices: list[DrawPlan] = []
-    for size in NET_SIZES:  # pilots choose, and their draws are not used again
-        own = replace(compiled, program=compiled.program.in_nets(size))
-        choices.append((yield from _by_pilot(run, own, knowledge, 0)))
-    best = min(choices, key=lambda choice: choice.expected * choice.program.cost)
-    saves = SAVING * best.expected * best.program.cost <= work or plan.expected > plan.most
-    # plain draws refute more of what is false
-    return best if saves and best.expected <= best.most else plan
+    return (yield from _by_pilot(run, compiled, knowledge))
 
 
 def _by_pilot(
-    run: CaseRun, compiled: Compiled, knowledge: Knowledge | None, steps: int = PILOT_STEPS
+    run: CaseRun, compiled: Compiled, knowledge: Knowledge | None
 ) -> Generator[Request, SpanSums, DrawPlan]:
-    """The plan by a pilot, which is made longer at most `steps` times."""
+    """The plan by a pilot, which is made longer at most `PILOT_STEPS` times."""
     most = run.most_draws(compiled.program)
     if knowledge is None and not accepted(run, compiled):
         most = min(most, UNCOUNTED)
@@ -347,7 +324,7 @@ def _by_pilot(
     centres = run.centres(program, max(1, min(program.span_draws, CENTRE_DRAWS)))
     tally = Tally(program, centres)
     wanted = PILOT_BLOCKS * program.block_draws
-    for step in range(steps + 1):
+    for step in range(PILOT_STEPS + 1):
         yield from run.draw_until(tally, PILOT, min(wanted, most))
         run.refuse_if_nowhere_defined(tally)
         plan = _piloted(run, compiled, knowledge, tally, most)
@@ -356,7 +333,7 @@ def _by_pilot(
         plan = expecting(run, compiled, plan)
         wanted = min(PILOT_GROWTH * tally.draws, plan.expected // PILOT_SHARE, most // 16)
         enough = wanted < tally.draws + program.span_draws
-        if program.whole or enough or step == steps or run.out_of_time():
+        if program.whole or enough or step == PILOT_STEPS or run.out_of_time():
             break
     if knowledge is None:
         plan = _watched(run, compiled, plan)

@@ -168,7 +168,7 @@ class Tally:
 
     @property
     def block_units(self) -> int:
-        """How many independent units each row has; a net or a call of code is one unit."""
+        """How many independent units each row has; a call of code is one unit."""
         return self.block_draws // self.program.unit_draws
 
     @property

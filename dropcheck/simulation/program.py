@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
 
 from dropcheck.array_types import Floats, Truths
-from dropcheck.language.graph import Value, number
+from dropcheck.language.graph import number
 from dropcheck.simulation.integrands import Moments, Term, filled, middle
 from dropcheck.simulation.steps import (
     FEWEST_CALLS,
-    MOST_NUMBERS,
     CallsAsked,
     Clip,
     LawDraw,
-    Points,
     SpanCalls,
     Step,
     computed_by,
     freeing,
-    laws_points,
     with_clips,
 )
 from dropcheck.vocabulary.function import Array
@@ -218,9 +215,7 @@ class Program:
     rarest: float
     # each block is a batch of left sides and one of right sides; every pair of them is evaluated
     paired: bool = False
-    # how many draws are the points of one net: these depend on each other, and on no other draws
-    net: int = 1
-    clips: tuple[Clip, ...] = ()  # what is stored of each unit: a draw, a net or a call
+    clips: tuple[Clip, ...] = ()  # what is stored of each unit: a draw, or a call
     # whether others make the same draws; then spans have the same length, a power of two
     shared: bool = False
     # counts draws in cells, in place of integrands
@@ -293,14 +288,12 @@ class Program:
 
     @property
     def unit_draws(self) -> int:
-        """How many draws depend on each other, and on no others: those of one net, or one call."""
-        return self.span_draws if self.whole else self.net
+        """How many draws depend on each other, and on no others: those of one call of code."""
+        return self.span_draws if self.whole else 1
 
     @property
     def sampling(self) -> str:
-        """How values are drawn, in words: "plain", "nets of 64" or "crossed 96×96"."""
-        if self.net > 1:
-            return f"nets of {self.net}"
+        """How values are drawn, in words: "plain" or "crossed 96×96"."""
         return f"crossed {self.block_draws}×{self.block_draws}" if self.paired else "plain"
 
     @property
@@ -312,7 +305,7 @@ class Program:
         """The program in shorter spans, so that `blocks` spans need at most `most` draws."""
         if self.whole or most >= max(blocks * self.block_draws, self.span_draws):
             return self
-        draws = max(1, min(self.span_draws, most // blocks) // self.net) * self.net
+        draws = max(1, min(self.span_draws, most // blocks))
         return replace(self, span_draws=draws, span_blocks=1, shared=False)
 
     def in_blocks(self, draws: int) -> Program:
@@ -340,7 +333,6 @@ class Program:
             block = 1 << (block.bit_length() - 1)
             blocks = self.span_draws // block
         else:
-            block = max(1, block // self.net) * self.net
             draws = min(max(draws, BLOCKS_OF_SPAN * block, SHORTEST_SPAN), self.span_draws)
             blocks = draws // block
         blocks = max(1, blocks)
@@ -358,28 +350,6 @@ class Program:
             span_blocks=1,
             cost=self.cost + counter.cost,
         )
-
-    @property
-    def can_be_in_nets(self) -> bool:
-        """Whether it draws only a few numbers, from laws that have quantile functions."""
-        drawn = [step.value for step in self.steps if step.kernel is None]
-        if self.whole or self.counter is not None:
-            return False
-        if not 0 < sum(one.elements for one in drawn) <= MOST_NUMBERS:
-            return False
-        return all(
-            one.law is not None
-            and one.law.has_quantiles
-            # quantiles of counts are searched for, and slowly among huge ones
-            and not (one.law.discrete and any(map(_is_huge, one.inputs)))
-            for one in drawn
-        )
-
-    def in_nets(self, size: int) -> Program:
-        """The program with every `size` draws, a power of two, from the points of one net."""
-        drawn = [step.value for step in self.steps if step.kernel is None]
-        more = sum(one.elements * one.law.quantile_cost for one in drawn if one.law is not None)
-        return replace(self, paired=False, shared=False, net=size, cost=self.cost + more)
 
     @property
     def tests_code(self) -> bool:
@@ -412,10 +382,6 @@ class Program:
         """
         arrays: list[Array | None] = [None] * self.size
         code, calls_code = SpanCalls(self.code, generator), self.tests_code
-        points: Mapping[int, Points] = {}
-        if self.net > 1:
-            shapes = {one.target: one.value.shape for one in self.steps if one.kernel is None}
-            points = laws_points(generator, shapes, self.net, draws)
         for register, constant in self.fixed:
             arrays[register] = constant
         for step in self.steps:
@@ -427,7 +393,6 @@ class Program:
                         step=step,
                         generator=generator,
                         draws=count,
-                        points=points.get(step.target),
                         draws_first=calls_code,
                     )
                     arrays[step.target] = draw(inputs)
@@ -497,11 +462,3 @@ class Program:
         if self.clips:
             return with_clips(sums, self.clips, self.unit_draws, self.span_blocks), bad
         return np.ascontiguousarray(sums.T), bad
-
-
-# Counts of laws beyond which their quantiles take long.
-HUGE_COUNT = 1e9
-
-
-def _is_huge(argument: Value) -> bool:
-    return argument.constant is not None and bool(np.any(np.abs(argument.constant) > HUGE_COUNT))

@@ -31,7 +31,7 @@ def _twice(
 ) -> tuple[list[Array | None], dict[int, Array]]:
     """The registers as computed, and those that are moved."""
     steps = tuple(replace(one, crossed=False) if one.crossed else one for one in program.steps)
-    program, known = replace(program, steps=steps, paired=False, net=1), dict[int, int]()
+    program, known = replace(program, steps=steps, paired=False), dict[int, int]()
     for step in steps:
         known |= {id(one): at for one, at in zip(step.value.inputs, step.inputs, strict=True)}
         known[id(step.value)] = step.target

@@ -46,11 +46,10 @@ FARTHEST_OUT = 2.0**40
 # The relative rounding error of a probability. A level within it counts as reached, so that
 # quantiles at the probabilities of a discrete law are found.
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
-# Rough nanoseconds to draw one number (measured): of the quicker laws, and of others; and of a
-# quantile, by a formula and by a search.
+# Rough nanoseconds to draw one number (measured): of the quicker laws, and of others.
 QUICK = {"normal": 9.0, "laplace": 6.0, "exponential": 5.0, "discrete_uniform": 5.0}
 QUICK |= {"uniform": 2.5, "bernoulli": 1.0, "rademacher": 1.0}
-DRAWN_IN, FORMULA, SEARCH = 40.0, 1000.0, 1e4
+DRAWN_IN = 40.0
 
 
 def remembered(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -184,11 +183,6 @@ class Law:
     def has_quantiles(self) -> bool:
         """Whether the quantiles are known for all arguments; False for laws of lists or vectors."""
         return not (self.own_axes or self.of_lists)
-
-    @property
-    def quantile_cost(self) -> float:
-        """Rough nanoseconds of a quantile."""
-        return SEARCH if self.searches else FORMULA
 
     @property
     def searches(self) -> bool:
