@@ -17,7 +17,6 @@ from dropcheck.analysis.rewriting import exchanged, made_of, varying
 from dropcheck.analysis.support import NEGLIGIBLE, Support, takes_all_numbers
 from dropcheck.known.sure import NEVER
 from dropcheck.language.compile import LoweredCase
-from dropcheck.language.events import Ends, is_whole_from_0
 from dropcheck.language.graph import Kind, Value, computed, constant_beside, ordered
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MINIMUM, SUBTRACT
@@ -74,7 +73,6 @@ class _Search:
 
     def __init__(self) -> None:
         self._walk = Support()
-        self._ends: dict[int, Ends | None] = {}
         self._chances: dict[int, float | None] = {}
 
     def instead(self, value: Value) -> Instead | None:
@@ -87,7 +85,8 @@ class _Search:
         if not value.computed_by(DIVIDE, *_LOGARITHMS):
             return None
         *above, count = value.inputs
-        if not count.random or count.shape or not is_whole_from_0(count, self._ends):
+        known = self._walk.known(count)
+        if not (count.random and known.whole and known.low >= 0) or count.shape:
             return None
         at_least_1 = computed(_MAXIMUM, count, constant_beside(count, 1.0), like=count)
         stand = dataclasses.replace(value, inputs=(*above, at_least_1))

@@ -43,7 +43,6 @@ from dropcheck.simulation.program import (
 from dropcheck.simulation.steps import (
     MOST_SPAN_DRAWS,
     Step,
-    before_rounding,
     freeing,
     most_of_span,
 )
@@ -197,7 +196,7 @@ class ProgramBuilder:
             product = crossed is not None and value is pairs
             steps.append(self._all.step(register, crossed=product))
             cost += _cost(value)
-        all_steps = freeing(before_rounding(steps, keep), keep)
+        all_steps = freeing(steps, keep)
         # sums of powers and of products of two need no array of the products
         powers = [power for term in self._terms for _, power in term.factors]
         plain = max(powers, default=0) < 3 and all(term.given is None for term in self._terms)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -15,7 +15,6 @@ from dropcheck.language.graph import SAMPLE, CodeCall, Kind, Value, kernel_of, n
 from dropcheck.simulation.integrands import Term
 from dropcheck.vocabulary.domains import argument_problem
 from dropcheck.vocabulary.function import EVAL, TRAIN, Array, Kernel
-from dropcheck.vocabulary.functions.number_formats import ROUNDED, SINGLE
 from dropcheck.vocabulary.shapes import Shape
 
 
@@ -202,34 +201,6 @@ FEWEST_CALLS = 64
 def counts_each(call: CodeCall) -> bool:
     """Whether the draws of one call count one by one, because its slot declares so."""
     return call.draws and not (call.dependent or call.asked.single)
-
-
-def before_rounding(steps: Sequence[Step], keep: Collection[int]) -> list[Step]:
-    """The steps, without roundings to float32 that only code in float32 reads.
-
-    The code rounds its arguments itself, and rounding twice is the same as rounding once.
-
-    Args:
-        steps: the steps of a program.
-        keep: the registers that are read when all steps are done.
-    """
-
-    def of_code(step: Step) -> bool:
-        return step.value.call is not None and step.value.call.asked.dtype == SINGLE
-
-    read = {*keep, *(one for step in steps if not of_code(step) for one in step.inputs)}
-    before = {
-        step.target: step.inputs[0]
-        for step in steps
-        if step.target not in read
-        and step.value.kind == Kind.COMPUTED
-        and step.value.function is ROUNDED[SINGLE]
-    }
-    return [
-        replace(step, inputs=tuple([before.get(one, one) for one in step.inputs]))
-        for step in steps
-        if step.target not in before
-    ]
 
 
 @dataclass(frozen=True, slots=True)
