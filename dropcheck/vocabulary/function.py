@@ -17,7 +17,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dropcheck.vocabulary.shapes import Shape, ShapeRule, elementwise, normalise_axes
+from dropcheck.vocabulary.shapes import (
+    Options,
+    Shape,
+    ShapeError,
+    ShapeRule,
+    broadcast,
+    need,
+    normalise_axes,
+)
 
 Array = NDArray[Any]
 Kernel = Callable[..., Array]
@@ -143,9 +151,12 @@ class Function:
     name: str
     parameters: tuple[Parameter, ...]
     summary: str
-    shape: ShapeRule
     kernel: Kernel
     cost: CostRule
+    # whether each element of the result depends on one element of every argument
+    by_element: bool = True
+    # the shape of a result that the kernel cannot make of no draws, as it may take all the memory
+    shape_rule: ShapeRule | None = None
     aliases: tuple[str, ...] = ()  # its names in papers and in other libraries
     written: str = ""  # how it is written, if it is not called by its name
     does: Does = ""
@@ -173,10 +184,18 @@ class Function:
         names = ("…" if one.variadic else one.name for one in needed)
         return self.written or f"{self.name}({', '.join(names)})"
 
-    @property
-    def by_element(self) -> bool:
-        """Whether each element of the result depends on one element of every argument."""
-        return self.shape is elementwise
+    def shape(self, shapes: tuple[Shape, ...], options: Options) -> Shape:
+        """The shape of the result in one draw: that of what the kernel makes of no draws.
+
+        Raises:
+            ShapeError: it does not take these shapes and options.
+        """
+        if self.by_element:
+            return broadcast(shapes)
+        if self.shape_rule is not None:
+            return self.shape_rule(shapes, options)
+        with np.errstate(all="ignore"):
+            return self.kernel(*(np.empty((*one, 0)) for one in shapes), **options).shape[:-1]
 
     @property
     def rearranges(self) -> bool:
@@ -221,8 +240,13 @@ def _commutes(function: Function) -> bool:
 
 def entry(name: str, kernel: Kernel, summary: str, **more: Any) -> Function:
     """An entry; the defaults are those of a function of one number, element by element."""
-    facts = {"parameters": X, "shape": elementwise, "cost": usual, **more}
+    facts = {"parameters": X, "cost": usual, **more}
     return Function(name=name, kernel=kernel, summary=summary, **facts)
+
+
+def of_arrays(*facts: Any, **more: Any) -> Function:
+    """An entry of a function of arrays, whose shape its kernel tells."""
+    return entry(*facts, **{"by_element": False, **more})
 
 
 # ---- what kernels share -------------------------------------------------------------------------
@@ -259,10 +283,34 @@ def floats(x: Array) -> Array:
 
 def axes_of(x: Array, axis: Any) -> tuple[int, ...]:
     """The axes that an option names, counted from the left; the axis of draws is not counted."""
+    if x.ndim == 1:
+        raise need("an array", ())
     return _axes(tuple(axis) if isinstance(axis, list) else axis, x.shape[:-1])
 
 
 _axes = lru_cache(maxsize=1024)(normalise_axes)  # called for each array of each span of draws
+
+
+def axis_of(x: Array, axis: Any) -> int:
+    """The same of an option that names one axis."""
+    if isinstance(axis, tuple | list):
+        raise ShapeError("'axis' must be one axis here, and is a list")
+    return axes_of(x, axis)[0]
+
+
+def filled_axes(x: Array, axis: Any) -> tuple[int, ...]:
+    """The axes that an option names, for a function that has no value of no elements."""
+    axes = axes_of(x, axis)
+    if any(x.shape[one] == 0 for one in axes):
+        raise ShapeError("there are no elements to choose from")
+    return axes
+
+
+def matrix(x: Array, square: bool = False) -> Array:
+    """An array whose last two axes are those of a matrix."""
+    if x.ndim < 3 or (square and x.shape[-2] != x.shape[-3]):
+        raise need("a square matrix" if square else "a matrix", x.shape[:-1])
+    return x
 
 
 def has_nan(x: Array) -> bool:
@@ -277,7 +325,8 @@ def single_axis(x: Array, axis: Any) -> tuple[Array, int]:
         return x, axes[0]
     kept = [at for at in range(x.ndim - 1) if at not in axes]
     moved = x.transpose(*kept, *axes, x.ndim - 1)
-    merged = moved.reshape(*(x.shape[at] for at in kept), -1, x.shape[-1])
+    count = math.prod(x.shape[at] for at in axes)
+    merged = moved.reshape(*(x.shape[at] for at in kept), count, x.shape[-1])
     return merged, len(kept)
 
 

@@ -216,84 +216,9 @@ def reshaped(shape: Shape, wanted: Any) -> Shape:
     return tuple(lengths)
 
 
-def array_of(shapes: Sequence[Shape]) -> Shape:
-    """The shape of a list: a new first axis, then the common shape of its entries."""
-    for shape in shapes:
-        if shape != shapes[0]:
-            two = f"{describe(shapes[0])} and {describe(shape)}"
-            raise ShapeError(f"the entries of a list must have one shape, and here are {two}")
-    return (len(shapes), *(shapes[0] if shapes else ()))
-
-
-def elementwise(shapes: tuple[Shape, ...], _options: Options) -> Shape:
-    """The rule of a function of numbers that is applied element by element."""
-    return broadcast(shapes)
-
-
 def need(kind: str, shape: Shape, hint: str | None = None) -> ShapeError:
     """The error for a shape of the wrong kind.
 
     It does not name the function: the code that binds the arguments adds the name and the place.
     """
     return ShapeError(f"{kind} is needed, and this is {describe(shape)}", hint)
-
-
-def _axes(shape: Shape, options: Options, several: bool) -> tuple[int, ...]:
-    if not shape:
-        raise need("an array", shape)
-    axis = options.get("axis", -1)
-    if not several and isinstance(axis, tuple | list):
-        raise ShapeError("'axis' must be one axis here, and is a list")
-    return normalise_axes(axis, shape)
-
-
-def reduction(several: bool = True, empty: bool = True) -> ShapeRule:
-    """The rule of a function that makes one number of the elements along the axes.
-
-    `several`: whether `axis` may be a list. `empty`: whether it has a value for no elements.
-    """
-
-    def rule(shapes: tuple[Shape, ...], options: Options) -> Shape:
-        shape = shapes[0]
-        axes = _axes(shape, options, several)
-        if not empty and any(shape[entry] == 0 for entry in axes):
-            raise ShapeError("there are no elements to choose from")
-        if flag(options.get("keepdims", 0), "keepdims"):
-            return tuple(1 if at in axes else length for at, length in enumerate(shape))
-        return tuple(length for at, length in enumerate(shape) if at not in axes)
-
-    return rule
-
-
-def along(shift: int = 0, several: bool = False) -> ShapeRule:
-    """The rule of a function that keeps the shape, or adds `shift` to the length of its axis."""
-
-    def rule(shapes: tuple[Shape, ...], options: Options) -> Shape:
-        axes = _axes(shapes[0], options, several)
-        lengths = enumerate(shapes[0])
-        return tuple(max(length + shift, 0) if at in axes else length for at, length in lengths)
-
-    return rule
-
-
-def of_matrices(result: Callable[[Shape], Shape]) -> ShapeRule:
-    """The rule of a function of matrices; `result` takes their shape with all axes before it."""
-
-    def rule(shapes: tuple[Shape, ...], _options: Options) -> Shape:
-        if len(shapes[0]) < 2:
-            raise need("a matrix", shapes[0])
-        return result(shapes[0])
-
-    return rule
-
-
-def square(last: Callable[[int], Shape]) -> ShapeRule:
-    """The rule of a function of square matrices; `last(size)` replaces their last two axes."""
-
-    def rule(shapes: tuple[Shape, ...], _options: Options) -> Shape:
-        shape = shapes[0]
-        if len(shape) < 2 or shape[-1] != shape[-2]:
-            raise need("a square matrix", shape)
-        return shape[:-2] + last(shape[-1])
-
-    return rule

@@ -332,8 +332,8 @@ def _function(context: Context, function: Function, node: Call) -> Value:
         options[EVERY_AXIS.name] = _every_axis(context, given[0], options, node)
     try:
         shape = function.shape(given, options)
-    except ShapeError as error:
-        hint = error.hint or _hint_of_one_number(function, given)
+    except (ValueError, OverflowError) as error:  # the latter, and numpy's own, of huge lengths
+        hint = getattr(error, "hint", None) or _hint_of_one_number(function, given)
         raise node.at.error(f"{function.name}: {error}", hint) from None
     if function.does == "shape":
         constant = function.kernel(np.broadcast_to(0.0, (*given[0], 1)))

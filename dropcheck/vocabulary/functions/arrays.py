@@ -17,8 +17,10 @@ from dropcheck.vocabulary.function import (
     Parameter,
     X,
     axes_of,
+    axis_of,
     cheap,
-    entry,
+    matrix,
+    of_arrays,
     option,
     values,
 )
@@ -26,18 +28,14 @@ from dropcheck.vocabulary.shapes import (
     Options,
     Shape,
     ShapeError,
-    along,
-    array_of,
     broadcast,
     count,
     describe,
     need,
     normalise_axis,
-    of_matrices,
     permutation,
     reshaped,
     sizes,
-    subscript,
     whole,
 )
 from dropcheck.vocabulary.shapes import sizes as as_sizes
@@ -54,6 +52,9 @@ def _array(*entries: Array) -> Array:
     shape = entries[0].shape[:-1] if entries else ()
     result = np.empty((len(entries), *shape, _draws(entries)))
     for at, one in enumerate(entries):
+        if one.shape[:-1] != shape:
+            two = f"{describe(shape)} and {describe(one.shape[:-1])}"
+            raise ShapeError(f"equal shapes are needed, and not {two}")
         result[at] = one
     return result
 
@@ -68,7 +69,10 @@ def _concat(*arrays: Array, axis: float = -1) -> Array:
     """Arrays one after the other along an axis; a single number counts as a list of one."""
     parts = [array[None] if array.ndim == 1 else array for array in arrays]
     at = normalise_axis(axis, parts[0].shape[:-1])
-    draws = _draws(arrays)
+    draws, first = _draws(arrays), parts[0].shape
+    for one in (part.shape for part in parts):
+        if one[:at] + one[at + 1 : -1] != first[:at] + first[at + 1 : -1]:
+            raise ShapeError(f"{describe(first[:-1])} and {describe(one[:-1])} cannot be joined")
     return np.concatenate(
         [np.broadcast_to(part, (*part.shape[:-1], draws)) for part in parts], axis=at
     )
@@ -110,6 +114,9 @@ def _take(x: Array, i: Array) -> Array:
 
     Shapes: x (k, …, N or 1), i (…, N or 1) → the shape of i, then that of x without its first axis.
     """
+    if x.ndim == 1:
+        hint = "the array stands first, then the indices: take([2, 3, 5], i)"
+        raise need("an array to take from", (), hint)
     index, bad = _indices(i, x.shape[0], "take", negative=True)
     rest = x.ndim - 2
     if x.shape[0] == 0:  # every index is invalid: this table only sets the shape
@@ -156,47 +163,11 @@ def _elements(x: Array, *, axis: float, places: tuple[int, ...]) -> Array:
 # ---- shapes -------------------------------------------------------------------------------------
 
 
-def _shape_of_elements(shapes: tuple[Shape, ...], options: Options) -> Shape:
-    shape, axis = shapes[0], normalise_axis(options["axis"], shapes[0])
-    return (*shape[:axis], len(options["places"]), *shape[axis + 1 :])
-
-
 def _bincount_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
     """The counts of 0 … n−1 take the place of the last axis."""
     if not shapes[0]:
         raise need("an array", ())
     return (*shapes[0][:-1], count(options["n"], "n"))
-
-
-def _take_shape(shapes: tuple[Shape, ...], _options: Options) -> Shape:
-    """The shape of the indices; from a matrix, whole rows are taken."""
-    table, indices = shapes
-    if not table:
-        hint = "the array stands first, then the indices: take([2, 3, 5], i)"
-        raise need("an array to take from", table, hint)
-    return indices + table[1:]
-
-
-def _concat_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
-    """The shape of arrays joined along one axis; a single number counts as a list of one."""
-    parts = [shape or (1,) for shape in shapes]
-    axis = normalise_axis(options.get("axis", -1), parts[0])
-    for part in parts:
-        alike = len(part) == len(parts[0])
-        if not alike or part[:axis] + part[axis + 1 :] != parts[0][:axis] + parts[0][axis + 1 :]:
-            raise ShapeError(f"{describe(parts[0])} and {describe(part)} cannot be joined")
-    return (*parts[0][:axis], sum(part[axis] for part in parts), *parts[0][axis + 1 :])
-
-
-def _stack_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
-    """The shape of arrays along a new axis, the last one unless `axis` says otherwise."""
-    for shape in shapes:
-        if shape != shapes[0]:
-            raise ShapeError(
-                f"equal shapes are needed, and not {describe(shapes[0])} and {describe(shape)}"
-            )
-    axis = normalise_axis(options.get("axis", -1), (*shapes[0], len(shapes)))
-    return (*shapes[0][:axis], len(shapes), *shapes[0][axis:])
 
 
 def _count_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
@@ -216,78 +187,77 @@ def _full_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
 
 # ---- the entries --------------------------------------------------------------------------------
 
-ARRAY = entry(
+ARRAY = of_arrays(
     "array", _array, "an array with a new first axis", parameters=(MORE,),
-    shape=lambda shapes, _options: array_of(shapes), does="joins",
+    does="joins",
     written="[a, b, c]",
 )  # fmt: skip
-SUBSCRIPT = entry(
+SUBSCRIPT = of_arrays(
     "subscript", lambda x, index: x[tuple(index)], "elements by fixed indices, from 0",
     parameters=(*X, option("index")),
     cost=cheap, does="subscripts",
-    shape=lambda shapes, options: subscript(shapes[0], options["index"]), written="x[i]",
+    written="x[i]",
 )  # fmt: skip
 
-ELEMENTS = entry(
+ELEMENTS = of_arrays(
     "elements", _elements, "elements by several fixed indices",
     parameters=(*X, option("axis"), option("places")), cost=cheap,
-    does="picks", shape=_shape_of_elements, written="x[[i, j]]",
+    does="picks", written="x[[i, j]]",
 )  # fmt: skip
 
 SIGNS = (ARRAY, SUBSCRIPT, ELEMENTS)
-TAKE = entry(
+TAKE = of_arrays(
     "take", _take, "elements of a vector, or rows of a matrix, by index, from 0; −1 is the last",
-    parameters=values("x i"), shape=_take_shape,
+    parameters=values("x i"),
     does="takes",
 )  # fmt: skip
 
 _INDEX = (*values("i"), option("n"))
 _SEVERAL = (*values("a"), MORE, AXIS)
-ONE_HOT = entry("one_hot", _one_hot, "1 at index i of n, else 0",
+ONE_HOT = of_arrays("one_hot", _one_hot, "1 at index i of n, else 0",
           parameters=_INDEX,
-          shape=lambda shapes, options: (*shapes[0], count(options["n"], "n")))  # fmt: skip
+          shape_rule=lambda shapes, options: (*shapes[0], count(options["n"], "n")))  # fmt: skip
 _FILLED: dict[str, Any] = {  # `ones(2, 3)` or `ones([2, 3])`
     "parameters": (Parameter("sizes", option=True, variadic=True),),
-    "shape": lambda _shapes, options: as_sizes(options["sizes"]),
+    "shape_rule": lambda _shapes, options: as_sizes(options["sizes"]),
 }
 
 ARRAYS = (
-    entry("size", lambda x: np.array([float(math.prod(x.shape[:-1]))]), "number of elements",
-          shape=lambda _shapes, _options: (), does="shape",
-          aliases=("len",)),
-    entry("shape", lambda x: np.array(x.shape[:-1], dtype=np.float64)[:, None],
-          "lengths of the axes",
-          shape=lambda shapes, _options: (len(shapes[0]),), does="shape"),
+    of_arrays("size", lambda x: np.array([float(math.prod(x.shape[:-1]))]), "number of elements",
+          does="shape", aliases=("len",)),
+    of_arrays("shape", lambda x: np.array(x.shape[:-1], dtype=np.float64)[:, None],
+          "lengths of the axes", does="shape"),
     ONE_HOT,
-    entry("bincount", _bincount, "how often each of 0 … n−1 occurs", parameters=_INDEX,
-          shape=_bincount_shape),
+    of_arrays("bincount", _bincount, "how often each of 0 … n−1 occurs", parameters=_INDEX,
+          shape_rule=_bincount_shape),
     TAKE,
-    entry("concat", _concat, "one after the other, along the last axis unless axis says otherwise",
-          parameters=_SEVERAL, shape=_concat_shape, does="joins",
+    of_arrays("concat", _concat,
+          "one after the other, along the last axis unless axis says otherwise",
+          parameters=_SEVERAL, does="joins",
           aliases=("cat", "concatenate")),
-    entry("stack", _stack, "side by side along a new axis, the last unless axis says otherwise",
-          parameters=_SEVERAL, shape=_stack_shape, does="joins"),
+    of_arrays("stack", _stack, "side by side along a new axis, the last unless axis says otherwise",
+          parameters=_SEVERAL, does="joins"),
 )  # fmt: skip
 
 FIXED = (
-    entry("arange", lambda *, n: np.arange(float(count(n, "n")))[:, None], "0, 1, …, n−1",
-          parameters=(option("n"),), shape=_count_shape,
+    of_arrays("arange", lambda *, n: np.arange(float(count(n, "n")))[:, None], "0, 1, …, n−1",
+          parameters=(option("n"),), shape_rule=_count_shape,
           aliases=("range",)),
-    entry("linspace", lambda a, b, *, n: np.linspace(a, b, count(n, "n"), axis=0),
+    of_arrays("linspace", lambda a, b, *, n: np.linspace(a, b, count(n, "n"), axis=0),
           "n numbers from a to b, both included, evenly spaced",
-          parameters=(*PAIR, option("n")), shape=_count_shape),
-    entry("ones", lambda *, sizes: np.ones((*as_sizes(sizes), 1)),
+          parameters=(*PAIR, option("n")), shape_rule=_count_shape),
+    of_arrays("ones", lambda *, sizes: np.ones((*as_sizes(sizes), 1)),
           "all 1, of the shape given: ones(2, 3)", **_FILLED),
-    entry("zeros", lambda *, sizes: np.zeros((*as_sizes(sizes), 1)),
+    of_arrays("zeros", lambda *, sizes: np.zeros((*as_sizes(sizes), 1)),
           "all 0, of the shape given: zeros(2, 3)", **_FILLED),
-    entry("full",
+    of_arrays("full",
           lambda v, *, shape: np.broadcast_to(v, (*as_sizes(shape), v.shape[-1])).copy(),
           "all v, of the shape given: full([2, 3], v)",
           does="moves", parameters=(option("shape"), *values("v")),
-          shape=_full_shape),
-    entry("eye", lambda *, n: np.eye(count(n, "n"))[:, :, None], "identity matrix of n rows",
-          parameters=(option("n"),),
-          shape=lambda _shapes, options: (count(options["n"], "n"),) * 2, aliases=("identity",)),
+          shape_rule=_full_shape),
+    of_arrays("eye", lambda *, n: np.eye(count(n, "n"))[:, :, None], "identity matrix of n rows",
+          parameters=(option("n"),), aliases=("identity",),
+          shape_rule=lambda _shapes, options: (count(options["n"], "n"),) * 2),
 )  # fmt: skip
 
 
@@ -301,7 +271,7 @@ FIXED = (
 
 def _triangle(keep: Callable[..., Array]) -> Callable[..., Array]:
     def kernel(x: Array, *, k: float = 0) -> Array:
-        rows, columns = x.shape[-3:-1]
+        rows, columns = matrix(x).shape[-3:-1]
         inside = keep(np.ones((rows, columns), dtype=np.bool_), whole(k, "k"))
         return np.where(inside[:, :, None], x, 0.0)
 
@@ -311,6 +281,8 @@ def _triangle(keep: Callable[..., Array]) -> Callable[..., Array]:
 def _diag(x: Array, *, k: float = 0) -> Array:
     """The matrix with the vector x as its k-th diagonal, or the k-th diagonal of a matrix."""
     above = whole(k, "k")
+    if x.ndim == 1:
+        raise need("a vector or a matrix", ())
     if x.ndim > 2:
         return np.moveaxis(np.diagonal(x, above, axis1=-3, axis2=-2), -1, -2)
     n = x.shape[0]
@@ -321,6 +293,8 @@ def _diag(x: Array, *, k: float = 0) -> Array:
 
 def _kron(a: Array, b: Array) -> Array:
     """All products of an element of a and one of b: a block of b for each element of a."""
+    if 1 in (a.ndim, b.ndim):
+        raise need("a vector or a matrix", ())
     rank = max(a.ndim, b.ndim) - 1
     m, n = ((1,) * (rank - one.ndim + 1) + one.shape[:-1] for one in (a, b))
     left = a.reshape(*(length for one in m for length in (one, 1)), a.shape[-1])
@@ -333,54 +307,12 @@ def _kron(a: Array, b: Array) -> Array:
 # ---- shapes -------------------------------------------------------------------------------------
 
 
-def _transpose_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
-    return tuple(shapes[0][axis] for axis in permutation(options.get("axes"), shapes[0]))
-
-
-def _roll_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
-    whole(options["shift"], "shift")
-    return along()(shapes, options)
-
-
 def _repeat_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
     shape = shapes[0]
     if not shape:
         raise need("an array", shape)
     axis = normalise_axis(options.get("axis", -1), shape)
     return (*shape[:axis], shape[axis] * count(options["n"], "n"), *shape[axis + 1 :])
-
-
-def _tile_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
-    shape, times = shapes[0], sizes(options["n"], "n")
-    rank = max(len(shape), len(times))
-    own = (1,) * (rank - len(shape)) + shape
-    factors = (1,) * (rank - len(times)) + times
-    return tuple(length * factor for length, factor in zip(own, factors, strict=True))
-
-
-def _triangle_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
-    whole(options.get("k", 0), "k")
-    return of_matrices(lambda matrix: matrix)(shapes, options)
-
-
-def _diag_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
-    """The shape of a matrix with this diagonal, or of the diagonal of a matrix."""
-    shape, above = shapes[0], whole(options.get("k", 0), "k")
-    if not shape:
-        raise need("a vector or a matrix", shape)
-    if len(shape) == 1:
-        return (shape[0] + abs(above),) * 2
-    rows, columns = shape[-2] - max(-above, 0), shape[-1] - max(above, 0)
-    return (*shape[:-2], max(min(rows, columns), 0))
-
-
-def _kron_shape(shapes: tuple[Shape, ...], _options: Options) -> Shape:
-    a, b = shapes
-    if not a or not b:
-        raise need("a vector or a matrix", ())
-    rank = max(len(a), len(b))
-    pairs = zip((1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b, strict=True)
-    return tuple(one * other for one, other in pairs)
 
 
 # ---- the entries --------------------------------------------------------------------------------
@@ -394,46 +326,41 @@ _GAPS: dict[str, Any] = {
 }  # fmt: skip
 _K = option("k", 0.0)
 
-RESHAPE = entry(
+RESHAPE = of_arrays(
     "reshape", lambda x, *, shape: x.reshape(*reshaped(x.shape[:-1], shape), x.shape[-1]),
     "the elements in their order, in another shape; −1 stands for what is left over",
     parameters=(*X, option("shape")), **_MOVED,
-    shape=lambda shapes, options: reshaped(shapes[0], options["shape"]),
 )  # fmt: skip
 
 REARRANGING = (
     RESHAPE,
-    entry("transpose",
+    of_arrays("transpose",
           lambda x, *, axes=None: x.transpose(*permutation(axes, x.shape[:-1]), x.ndim - 1),
           "the axes in the order given, or in reverse order",
-          parameters=(*X, Parameter("axes", option=True, required=False)), shape=_transpose_shape,
+          parameters=(*X, Parameter("axes", option=True, required=False)),
           aliases=("permute",), **_VIEWED),
-    entry("flip", lambda x, *, axis=None: np.flip(x, axes_of(x, axis)), "in reverse order",
-          parameters=(*X, AXIS), shape=along(several=True),
+    of_arrays("flip", lambda x, *, axis=None: np.flip(x, axes_of(x, axis)), "in reverse order",
+          parameters=(*X, AXIS),
             aliases=("reverse", "rev"), **_VIEWED),
-    entry("roll",
-            lambda x, *, shift, axis=None: np.roll(x, whole(shift, "shift"), axes_of(x, axis)[0]),
+    of_arrays("roll",
+            lambda x, *, shift, axis=None: np.roll(x, whole(shift, "shift"), axis_of(x, axis)),
             "shift places further on, and from the end back to the start",
-            parameters=(*X, option("shift"), AXIS),
-            shape=_roll_shape, **_MOVED),
-    entry("repeat", lambda x, *, n, axis=None: np.repeat(x, count(n, "n"), axes_of(x, axis)[0]),
+            parameters=(*X, option("shift"), AXIS), **_MOVED),
+    of_arrays("repeat", lambda x, *, n, axis=None: np.repeat(x, count(n, "n"), axis_of(x, axis)),
             "each element n times, one after another",
-            parameters=(*X, option("n"), AXIS), shape=_repeat_shape,
+            parameters=(*X, option("n"), AXIS), shape_rule=_repeat_shape,
             aliases=("repeat_interleave",), **_MOVED),
-    entry("tile", lambda x, *, n: np.tile(x, (*sizes(n, "n"), 1)),
+    of_arrays("tile", lambda x, *, n: np.tile(x, (*sizes(n, "n"), 1)),
           "the whole n times along the last axis, or along each of a list",
-          parameters=(*X, option("n")),
-          shape=_tile_shape, **_MOVED),
-    entry("tril", _triangle(np.tril), "0 above the k-th diagonal",
-          parameters=(*X, _K), shape=_triangle_shape, **_GAPS),
-    entry("triu", _triangle(np.triu), "0 below the k-th diagonal",
-          parameters=(*X, _K), shape=_triangle_shape, **_GAPS),
-    entry("diag", _diag,
+          parameters=(*X, option("n")), **_MOVED),
+    of_arrays("tril", _triangle(np.tril), "0 above the k-th diagonal",
+          parameters=(*X, _K), **_GAPS),
+    of_arrays("triu", _triangle(np.triu), "0 below the k-th diagonal",
+          parameters=(*X, _K), **_GAPS),
+    of_arrays("diag", _diag,
           "the matrix with this k-th diagonal, or a matrix's; above the main one " "k is positive",
-          parameters=(*X, _K),
-          shape=_diag_shape, aliases=("diagonal", "diagflat"),
+          parameters=(*X, _K), aliases=("diagonal", "diagflat"),
           **_GAPS),
-    entry("kron", _kron, "Kronecker product: every element of a times the whole of b",
-          parameters=PAIR, shape=_kron_shape,
-          does="multiplies"),
+    of_arrays("kron", _kron, "Kronecker product: every element of a times the whole of b",
+          parameters=PAIR, does="multiplies"),
 )  # fmt: skip

@@ -21,7 +21,8 @@ from dropcheck.vocabulary.function import (
     Kernel,
     blocked_share,
     decomposition,
-    entry,
+    matrix,
+    of_arrays,
     values,
 )
 from dropcheck.vocabulary.functions.reductions import SUM
@@ -32,13 +33,8 @@ from dropcheck.vocabulary.shapes import (
     broadcast,
     describe,
     flag,
-    matmul,
     need,
     normalise_axes,
-    of_matrices,
-    reduction,
-    square,
-    transpose,
 )
 
 # Products of matrices with at most this many entries are made by einsum, along the axis of draws;
@@ -123,9 +119,20 @@ def _replaced(matrices: Array, bad: Array) -> Array:
     return good
 
 
-def _of_each(function: Callable[[Array], Array], singular: bool = False) -> Kernel:
+def _of_each(
+    function: Callable[[Array], Array], singular: bool = False, square: bool = True
+) -> Kernel:
     """The kernel for a function of matrices [draws, …, rows, columns]."""
-    return lambda x: np.moveaxis(_guarded(function, _front(x, 0), singular), 0, -1)
+
+    def kernel(x: Array) -> Array:
+        matrices = _front(matrix(x, square=square), 0)
+        return np.moveaxis(_guarded(function, matrices, singular), 0, -1)
+
+    return kernel
+
+
+def _trace(x: Array) -> Array:
+    return np.asarray(np.einsum("...iin->...n", matrix(x, square=True)))
 
 
 def _solve(a: Array, b: Array) -> Array:
@@ -201,32 +208,28 @@ def _dot_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
     """The shape of a sum of products; both arguments have the same length along the axis."""
     a, b = shapes
     common = broadcast(shapes)
-    axis = options.get("axis", -1)
-    for at in normalise_axes(axis, common) if common else ():
+    for at in normalise_axes(options.get("axis", -1), common) if common else ():
         from_right = len(common) - at
         lengths = [shape[-from_right] for shape in shapes if len(shape) >= from_right]
         if len(lengths) < 2 or lengths[0] != lengths[1]:
             raise ShapeError(f"the elements of {describe(a)} and {describe(b)} do not pair")
-    return reduction()((common,), options)
+    return SUM.shape((common,), options)
 
 
-def _outer_shape(shapes: tuple[Shape, ...], _options: Options) -> Shape:
-    """The shape of all products of an element of `a` and one of `b`, over their last axes."""
-    a, b = shapes
-    if not a or not b:
+def _outer(a: Array, b: Array) -> Array:
+    if 1 in (a.ndim, b.ndim):
         raise need("a vector", ())
-    return broadcast([a[:-1], b[:-1]]) + a[-1:] + b[-1:]
+    broadcast([a.shape[:-2], b.shape[:-2]])
+    return a[..., :, None, :] * b[..., None, :, :]
 
 
-def _solve_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
+def _solve_shape(shapes: tuple[Shape, ...], _options: Options) -> Shape:
     """The shape of `solve(A, b)`: a vector b is one right-hand side, a matrix has one a column."""
     a, b = shapes
-    matrix = square(lambda n: (n, n))((a,), options)
-    if not b or (b[0] if len(b) == 1 else b[-2]) != matrix[-1]:
+    matrix(np.empty((*a, 0)), square=True)
+    if not b or (b[0] if len(b) == 1 else b[-2]) != a[-1]:
         raise ShapeError(f"the right-hand side {describe(b)} does not fit a matrix {describe(a)}")
-    if len(b) == 1:
-        return matrix[:-1]
-    return broadcast([matrix[:-2], b[:-2]]) + b[-2:]
+    return a[:-1] if len(b) == 1 else broadcast([a[:-2], b[:-2]]) + b[-2:]
 
 
 # ---- the entries --------------------------------------------------------------------------------
@@ -239,55 +242,44 @@ def _product_cost(shape: Shape, inputs: Sequence[Shape]) -> float:
     return float(math.prod(shape)) * inner * blocked_share(min(sides), PRODUCT_SHARE) + read
 
 
-MATMUL = entry(
+MATMUL = of_arrays(
     "matmul", _matmul, "product of matrices",
-    parameters=PAIR, shape=lambda shapes, _options: matmul(*shapes), cost=_product_cost,
+    parameters=PAIR, cost=_product_cost,
     written="a @ b", aliases=("bmm", "mm"), does="multiplies",
 )  # fmt: skip
-TRANSPOSE = entry(
+TRANSPOSE = of_arrays(
     ".T", lambda x: np.swapaxes(x, -3, -2), "the last two axes change places",
-    shape=lambda shapes, _options: transpose(*shapes), does="views",
+    does="views",
     written="A.T", aliases=("swapaxes", "matrix_transpose"),
 )  # fmt: skip
 
 SIGNS = (MATMUL, TRANSPOSE)
 
-_NUMBER = square(lambda _n: ())
-_MATRIX: dict[str, Any] = {"shape": square(lambda n: (n, n)), "cost": decomposition}
+_MATRIX: dict[str, Any] = {"cost": decomposition}
 
-DOT = entry("dot", _dot, "sum of products",
-            parameters=(*PAIR, *OVER), shape=_dot_shape, does="multiplies")  # fmt: skip
+DOT = of_arrays("dot", _dot, "sum of products",
+                parameters=(*PAIR, *OVER), shape_rule=_dot_shape, does="multiplies")  # fmt: skip
 
 ARRAYS = (
     DOT,
-    entry("outer", lambda a, b: a[..., :, None, :] * b[..., None, :, :],
-          "all products of two vectors",
-          parameters=PAIR, shape=_outer_shape, does="multiplies"),
-    entry("trace", lambda x: np.einsum("...iin->...n", x), "sum of the diagonal",
-          shape=_NUMBER, aliases=("tr",)),
-    entry("det", _of_each(np.linalg.det), "determinant",
-          shape=_NUMBER, cost=decomposition),
-    entry("inv", _of_each(np.linalg.inv, singular=True), "inverse matrix", **_MATRIX,
-          aliases=("inverse",)),
-    entry("solve", _solve, "the x with A @ x == b", parameters=values("A b"), shape=_solve_shape,
-          cost=decomposition),
-    entry("qr_q", _of_each(_qr_q), "Q of the QR decomposition whose R has a positive diagonal",
-          cost=decomposition,
-          shape=of_matrices(lambda of: (*of[:-1], min(of[-2:])))),
-    entry("cholesky", _of_each(_cholesky),
-          "the lower triangular L with L @ L.T == x, of a positive definite x",
-          **_MATRIX),
-    entry("eigvalsh", _of_each(np.linalg.eigvalsh),  # its lower triangle is read
-          "eigenvalues of a symmetric matrix, ascending",
-          shape=square(lambda n: (n,)), cost=decomposition, aliases=("eigvals",)),
-    entry("eigvecsh", _of_each(_eigenvectors),
-          "unit eigenvectors of a symmetric matrix as columns, in the order of eigvalsh; the "
-          "largest element of each is positive", shape=square(lambda n: (n, n)),
-          cost=decomposition),
-    entry("svdvals", _of_each(lambda m: np.linalg.svd(m, compute_uv=False)),
-          "singular values, descending", cost=decomposition,
-          shape=of_matrices(lambda of: (*of[:-2], min(of[-2:]))),
-          aliases=("singular_values",)),
-    entry("pinv", _of_each(np.linalg.pinv), "pseudo-inverse (Moore-Penrose)",
-          shape=of_matrices(transpose), cost=decomposition),
+    of_arrays("outer", _outer, "all products of two vectors", parameters=PAIR, does="multiplies"),
+    of_arrays("trace", _trace, "sum of the diagonal", aliases=("tr",)),
+    of_arrays("det", _of_each(np.linalg.det), "determinant", **_MATRIX),
+    of_arrays("inv", _of_each(np.linalg.inv, singular=True), "inverse matrix", **_MATRIX,
+              aliases=("inverse",)),
+    of_arrays("solve", _solve, "the x with A @ x == b", parameters=values("A b"),
+              shape_rule=_solve_shape, **_MATRIX),
+    of_arrays("qr_q", _of_each(_qr_q, square=False),
+              "Q of the QR decomposition whose R has a positive diagonal", **_MATRIX),
+    of_arrays("cholesky", _of_each(_cholesky),
+              "the lower triangular L with L @ L.T == x, of a positive definite x", **_MATRIX),
+    of_arrays("eigvalsh", _of_each(np.linalg.eigvalsh),  # its lower triangle is read
+              "eigenvalues of a symmetric matrix, ascending", aliases=("eigvals",), **_MATRIX),
+    of_arrays("eigvecsh", _of_each(_eigenvectors),
+              "unit eigenvectors of a symmetric matrix as columns, in the order of eigvalsh; the "
+              "largest element of each is positive", **_MATRIX),
+    of_arrays("svdvals", _of_each(lambda m: np.linalg.svd(m, compute_uv=False), square=False),
+              "singular values, descending", aliases=("singular_values",), **_MATRIX),
+    of_arrays("pinv", _of_each(np.linalg.pinv, square=False), "pseudo-inverse (Moore-Penrose)",
+              **_MATRIX),
 )  # fmt: skip

@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary.function import Array, Function, Kernel, entry, monotone, values
+from dropcheck.vocabulary.function import Array, Function, Kernel, monotone, of_arrays, values
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws import LAWS
-from dropcheck.vocabulary.shapes import broadcast
 
 # A relative error that functions of laws may have: the ends of hulls are moved outward by it.
 _ROUNDING = 1e-9
@@ -51,29 +50,15 @@ def _density_of(method: Callable[..., Any]) -> Kernel:
 
 
 def _of_law(name: str, kernel: Kernel, summary: str, **more: Any) -> Function:
-    facts = {
-        "parameters": values("law x"),
-        # the shape for a law of numbers; for other laws their own axes are removed elsewhere
-        "shape": lambda shapes, _options: broadcast(shapes),
-        **more,
-    }
-    return entry(name, kernel, summary, **facts)
+    return of_arrays(name, kernel, summary, **{"parameters": values("law x"), **more})
 
 
-def _density(name: str, method: Callable[..., Array], summary: str, **more: Any) -> Function:
-    return _of_law(
-        name,
-        _density_of(method),
-        summary,
-        **more,
-    )
-
-
-DENSITY = _density("density", Law.density,
+DENSITY = _of_law("density", _density_of(Law.density),
                    "the density of a law at x, or the probability of x where the law is discrete",
                    aliases=("pmf",))  # fmt: skip
-LOG_DENSITY = _density("logdensity", Law.log_density, "the natural logarithm of the density",
-                       aliases=("logpdf", "logpmf"))  # fmt: skip
+LOG_DENSITY = _of_law("logdensity", _density_of(Law.log_density),
+                      "the natural logarithm of the density",
+                      aliases=("logpdf", "logpmf"))  # fmt: skip
 
 ALL = (
     DENSITY,

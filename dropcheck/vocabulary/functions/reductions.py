@@ -21,13 +21,15 @@ from dropcheck.vocabulary.function import (
     Parameter,
     X,
     axes_of,
-    entry,
+    axis_of,
+    filled_axes,
+    of_arrays,
     option,
     single_axis,
     sorting,
     spoil,
 )
-from dropcheck.vocabulary.shapes import Options, Shape, ShapeError, along, flag, need, reduction
+from dropcheck.vocabulary.shapes import ShapeError, flag, need
 from dropcheck.vocabulary.special import power
 
 # from this many draws on, one numpy call per step for all draws is faster (measured)
@@ -123,7 +125,7 @@ def _running(function: np.ufunc, x: Array, *, axis: Any = None) -> Array:
     numpy goes along the axis for one draw after the other. One step for all draws at once is up to
     ten times as fast, unless there are few draws.
     """
-    at = axes_of(x, axis)[0]
+    at = axis_of(x, axis)
     if x.shape[-1] < _FEW:
         whole: Array = function.accumulate(x, axis=at)
         return whole
@@ -140,8 +142,14 @@ def _over_axes(function: Kernel, x: Array, *, axis: Any = None, keepdims: float 
     return function(x, axis=axes_of(x, axis), keepdims=flag(keepdims, "keepdims"))
 
 
+def _extreme(function: Kernel, x: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
+    """The same of a function that has no value of no elements."""
+    return function(x, axis=filled_axes(x, axis), keepdims=flag(keepdims, "keepdims"))
+
+
 def _place(function: Kernel, x: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
     """Index of the (first) extreme element, row by row over several axes; NaN where any is."""
+    filled_axes(x, axis)
     merged, at = single_axis(x, axis)
     result = spoil(function(merged, axis=at), merged, at, keepdims=False)
     return np.expand_dims(result, axes_of(x, axis)) if flag(keepdims, "keepdims") else result
@@ -149,12 +157,14 @@ def _place(function: Kernel, x: Array, *, axis: Any = None, keepdims: float = 0)
 
 def _argsort(x: Array, *, axis: Any = None) -> Array:
     """The indices that sort, ties in their order; NaN for every line that contains a NaN."""
-    (at,) = axes_of(x, axis)
+    at = axis_of(x, axis)
     return spoil(np.argsort(x, axis=at, kind="stable"), x, at)
 
 
 def _diff(x: Array, *, axis: Any = None) -> Array:
-    return np.diff(x, axis=axes_of(x, axis)[0])
+    if x.ndim == 1:
+        raise need("an array", (), f"it takes differences of neighbours; {DERIVATIVE}")
+    return np.diff(x, axis=axis_of(x, axis))
 
 
 def _sorted(x: Array, axis: Any) -> tuple[Array, int]:
@@ -170,7 +180,7 @@ def _sorted(x: Array, axis: Any) -> tuple[Array, int]:
 
 def _sort(x: Array, *, axis: Any = None) -> Array:
     """In ascending order; NaN for every line that contains a NaN, as no rank is then known."""
-    lines, at = _sorted(x, axis)
+    lines, at = _sorted(x, axis_of(x, axis))
     if lines.size and np.isnan(lines[..., -1]).any():
         lines[np.isnan(lines[..., -1])] = np.nan
     return np.moveaxis(lines, -1, at)
@@ -181,7 +191,10 @@ def _quantile(x: Array, *, u: Any, axis: Any = None, keepdims: float = 0) -> Arr
 
     A list of levels gives a new first axis.
     """
-    lines, _ = _sorted(x, axis)
+    levels = u if isinstance(u, tuple | list) else (u,)
+    if not all(0 <= level <= 1 for level in levels):
+        raise ShapeError(f"'u' must satisfy 0 <= u <= 1, and is {u}")
+    lines, _ = _sorted(x, filled_axes(x, axis))
     unknown = np.isnan(lines[..., -1])
 
     def at_level(level: float) -> Array:
@@ -199,44 +212,23 @@ def _quantile(x: Array, *, u: Any, axis: Any = None, keepdims: float = 0) -> Arr
     return at_level(u)
 
 
-def _quantile_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
-    """The shape of a reduction; a list of levels gives a new first axis."""
-    level = options["u"]
-    levels = level if isinstance(level, tuple | list) else (level,)
-    if not all(0 <= entry <= 1 for entry in levels):
-        raise ShapeError(f"'u' must satisfy 0 <= u <= 1, and is {level}")
-    reduced = reduction(empty=False)(shapes, options)
-    return reduced if levels is not level else (len(levels), *reduced)
-
-
 DERIVATIVE = (
     "there are no derivatives: write the formula of the derivative, or a quotient of differences, "
     "(y1 - y0) / h, with y0 at x and y1 at x + h; diff(y) has the differences of neighbours"
 )
 
 
-def _diff_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
-    """One less along the axis; the error for a single number explains that it is no derivative."""
-    if not shapes[0]:
-        raise need("an array", (), f"it takes differences of neighbours; {DERIVATIVE}")
-    return along(shift=-1)(shapes, options)
-
-
 # ---- the entries --------------------------------------------------------------------------------
 
 
-def _over(
-    *facts: Any, more: tuple[Parameter, ...] = (), empty: bool = True, **others: Any
-) -> Function:  # fmt: skip
+def _over(*facts: Any, more: tuple[Parameter, ...] = (), **others: Any) -> Function:
     """An entry of a reduction, over all axes if none is named."""
-    facts_over = {"shape": reduction(empty=empty), "parameters": (*X, *more, *OVER_ALL)}
-    return entry(*facts, **{**facts_over, **others})
+    return of_arrays(*facts, parameters=(*X, *more, *OVER_ALL), **others)
 
 
-def _along(*facts: Any, several: bool = False, **more: Any) -> Function:
+def _along(*facts: Any, **more: Any) -> Function:
     """An entry of a function along an axis that keeps the shape."""
-    facts_along = {"parameters": (*X, AXIS), "shape": along(several=several)}
-    return entry(*facts, **{**facts_along, **more})
+    return of_arrays(*facts, parameters=(*X, AXIS), **more)
 
 
 SUM = _over("sum", _sum, "sum", takes_truth=True, does="sums")  # fmt: skip
@@ -254,9 +246,9 @@ NORM = _over("norm", _norm,
       )  # fmt: skip
 PAIRWISE = {"max": "maximum", "min": "minimum"}
 """Functions of the elements of an array, and the functions of several numbers that do the same."""
-MAX = _over("max", partial(_over_axes, np.max), "largest", empty=False, aliases=("amax",),
+MAX = _over("max", partial(_extreme, np.max), "largest", aliases=("amax",),
             does="ranks")  # fmt: skip
-MIN = _over("min", partial(_over_axes, np.min), "smallest", empty=False, aliases=("amin",),
+MIN = _over("min", partial(_extreme, np.min), "smallest", aliases=("amin",),
             does="ranks")  # fmt: skip
 
 _RUNNING_SUM = partial(_running, np.add)
@@ -269,17 +261,16 @@ ARRAYS = (
     NORM,
     MAX,
     MIN,
-    _over("argmax", partial(_place, np.argmax), "index of the largest, the first of equals, from 0",
-          empty=False),
+    _over("argmax", partial(_place, np.argmax),
+          "index of the largest, the first of equals, from 0"),
     _over("argmin", partial(_place, np.argmin),
-          "index of the smallest, the first of equals, from 0",
-          empty=False),
+          "index of the smallest, the first of equals, from 0"),
     _over("logsumexp", _logsumexp, "log of the sum of exponentials"),
     _over("median", partial(_quantile, u=0.5), "the middle element, or the mean of the middle two",
-          empty=False, cost=sorting, does="ranks"),
+          cost=sorting, does="ranks"),
     _over("quantile", _quantile,
           "quantile at level u, or at each of a list, interpolated between neighbours",
-          more=(option("u"),), shape=_quantile_shape, cost=sorting, does="ranks"),
+          more=(option("u"),), cost=sorting, does="ranks"),
     _along("sort", _sort, "in ascending order", cost=sorting,
            does="ranks"),
     _along("argsort", _argsort, "the indices that sort, from 0, ties in order",
@@ -288,8 +279,6 @@ ARRAYS = (
            does="sums"),
     _along("cumprod", partial(_running, np.multiply), "running product"),
     _along("cummax", partial(_running, np.maximum), "running maximum"),
-    entry("diff", _diff, "differences of neighbours", parameters=(*X, AXIS),
-          shape=_diff_shape, does="adds"),
-    _along("softmax", _softmax, "exponentials, divided by their sum",
-           several=True),
+    _along("diff", _diff, "differences of neighbours", does="adds"),
+    _along("softmax", _softmax, "exponentials, divided by their sum"),
 )  # fmt: skip

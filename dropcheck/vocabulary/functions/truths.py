@@ -21,6 +21,7 @@ from dropcheck.vocabulary.function import (
     Kernel,
     X,
     axes_of,
+    axis_of,
     cheap,
     entry,
     floats,
@@ -28,7 +29,7 @@ from dropcheck.vocabulary.function import (
     option,
     values,
 )
-from dropcheck.vocabulary.shapes import flag, reduction
+from dropcheck.vocabulary.shapes import flag
 
 # defaults of isclose: the relative one is Python's; the absolute one allows for rounding about 0
 RTOL, ATOL = 1e-9, 1e-12
@@ -113,7 +114,7 @@ def _all(x: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
 
 def _first(event: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
     """The index of the first true element, inf if there is none; NaN where it is unknown."""
-    (at,), keep = axes_of(event, axis), flag(keepdims, "keepdims")
+    at, keep = axis_of(event, axis), flag(keepdims, "keepdims")
 
     def position(truth: Array) -> Array:
         if truth.shape[at] == 0:
@@ -191,7 +192,7 @@ NUMBERS = (
 )  # fmt: skip
 
 _OVER: dict[str, Any] = {
-    "takes_truth": True, "shape": reduction(), "parameters": (*X, *OVER_ALL),
+    "takes_truth": True, "by_element": False, "parameters": (*X, *OVER_ALL),
 }  # fmt: skip
 
 ANY = _truth("any", _any, "whether any is true", **_OVER)
@@ -201,6 +202,5 @@ ARRAYS = (
     ANY,
     ALL,
     entry("first", _first, "index of the first true element, from 0; inf if none",
-          parameters=(*values("event"), *OVER),
-          shape=reduction(several=False), takes_truth=True),
+          parameters=(*values("event"), *OVER), by_element=False, takes_truth=True),
 )  # fmt: skip
