@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dropcheck.claims.registry import SourceText
 from dropcheck.claims.values import LONGEST_NAME
 from dropcheck.errors import DropcheckError, Problem, nearest
-from dropcheck.language.syntax import ArrayLiteral, Binary, Call, Name, Node, Number, Position
+from dropcheck.language.syntax import Binary, Name, Node, Number, Position
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS, SIGNS
@@ -117,6 +117,9 @@ _WORDS_ELSEWHERE = {word: hint for words, hint in _SEVERAL for word in words.spl
     "Q": "of the elements of one draw write quantile(x, u); of the law of u write Quantile(u, p)",
     "average": "of the law write E(u), of the elements of one draw mean(x)",
     "bool": "any number but 0 is true: write x != 0",
+    "gmean": "write exp(mean(log(x)))",
+    "hmean": "write 1 / mean(1 / x)",
+    "rsqrt": "write 1 / sqrt(x)",
     "einsum": "write products as a @ b, a * b and sum(…, axis=…)",
     "astype": "all numbers are floats: leave it out; floor(x) is the whole part",
     "float": "all numbers are floats: leave it out",
@@ -148,6 +151,8 @@ _LAWS_ELSEWHERE = {
         ("log_uniform loguniform", "u ~ uniform(log(a), log(b)), and exp(u) below it"),
         ("chi", "c ~ chi_square(df), and sqrt(c) on the line below"),
         ("mix mixture mixture_same_family mixturesamefamily gmm gaussian_mixture", MIXTURE),
+        ("logit_normal logitnormal", "z ~ normal(mean, sd), and sigmoid(z) on the line below"),
+        ("log_logistic loglogistic fisk", "u ~ logistic(log(a), 1 / b), and exp(u) below it"),
         ("beta_binomial betabinom betabinomial", "q ~ beta(a, b), and x ~ binomial(n, q) below it"),
         ("constant delta deterministic dirac", "x = 2 for what is fixed: '=' in place of '~'"),
         ("onehot one_hot_categorical", "i ~ categorical([p…]), and one_hot(i, n) below it"),
@@ -270,29 +275,10 @@ _APART = rf"(?:{'|'.join(map(re.escape, sorted(INDEPENDENT_ELSEWHERE, reverse=Tr
 _OFF = "write the number, and the share that it may be off as 'tolerance'"
 
 
-def _in_call(found: re.Match[str]) -> str:
-    """The hint for a string among the arguments of a call."""
-    name = found[1]
-    known = argument_hint(name)
-    if known is not None:
-        return f"arguments are numbers: {known}"
-    if name in OPERATORS:
-        return f"names need no quotes: write {OPERATORS[name].written}"
-    return f"{name!r} is no function: {function_hint(name)}"
-
-
 def _apart(found: re.Match[str]) -> str:
     sides = [found.string[: found.start(1)].strip(), found.string[found.end(1) :].strip()]
     named = all(re.fullmatch(r"[\w.\[\]+\-*/ ]+", side) for side in sides)
     return f"write {INDEPENDENT}({', '.join(sides)})" if named else f"write {SIGNATURE}"
-
-
-def _dots(found: re.Match[str]) -> str:
-    low, high = found[1], found[3]
-    return (
-        f"write {counted_from(low, high)} for the numbers {low}, …, {high}; a loop goes through "
-        f"range({low}, {one_more(high)})"
-    )
 
 
 ODD_SIGNS: Table = (
@@ -303,14 +289,14 @@ ODD_SIGNS: Table = (
     (r"(~=)", _NOT_PART, "it compares the two sides of a claim; here write '=='"),
     # 1..10, and 1, …, n without its commas
     (r"(?<!\w)(\d{1,40}|[^\W\d_])\s*(?P<at>\.{2,3}|…)\s*(\d{1,40}|[^\W\d_]\w{0,40})(?!\w)",
-     "{1!r} is not part of the language", _dots),
+     "{1!r} is not part of the language",
+     "write arange(n) for the numbers 0, …, n - 1; a loop goes through range(start, stop)"),
     (rf"({_APART}(?:[\s\\!]*{_APART})*)", _NOT_PART, _apart),
     (rf"^\s*([{_QUOTES}]).*[{_QUOTES}]\s*$", "{0!r} does not belong to the text",
      "take the quotes out; YAML reads straight ones alone, \"…\" or '…', around a text"),
     (rf"^[^{_QUOTES}]*[\w)\]](['’]|[{_QUOTES}](?=[^{_QUOTES}]*$))",
      "a prime is not part of the language",
      f"a name is written without, as x1; A.T is a transpose; {DERIVATIVE}"),
-    (rf"([^\W\d]\w*)\([^(){_QUOTES}]*(?P<at>[{_QUOTES}])", _NO_STRINGS, _in_call),
     (rf"([{_QUOTES}])", _NO_STRINGS,
      "names and numbers need no quotes; a law is written without them in a model"),
     (r"(\\[^\W\d_]+)",
@@ -400,30 +386,6 @@ LIKELY: Table = (
 # ---- lines of a model that are refused -----------------------------------------------------------
 
 
-def _with_element(found: re.Match[str]) -> str:
-    """What to write for `word[i] = a`."""
-    word, index, value = found.group("word", "index", "value")
-    whole = "where(c, a, x), which is a where c holds and x elsewhere,"
-    if re.fullmatch(r"[\w+\-* ]+", index) and 0 < len(value) <= 30:
-        whole = f"where(arange(size({word})) == {index}, {value}, {word})"
-    return (
-        f"write {whole} under a new name; in a loop write {word} = … at each step: a state keeps "
-        "its name, and a new name is the array of its values"
-    )
-
-
-def renamed(name: str) -> str:
-    """What to write in place of `x1, …`, `let x`, `x: float` or another text that is no name."""
-    if ".." in name or "…" in name:
-        return "write out the names, or draw them as one array: x ~ normal(0, 1)[5]"
-    alone = re.fullmatch(
-        r"(?:let|const|var|double|float|int|auto|\\?set)\s+(\w+)|(\w+)\s*:.*", name
-    )
-    if alone is not None:
-        return f"write {alone[1] or alone[2]} alone"
-    return "a name has letters, digits and underscores, and starts with a letter"
-
-
 _LINE = "a line of a model reads 'name ~ law' or 'name = expression'"
 LINES: Table = (
     (rf"^\s*({'|'.join(STATEMENTS)})(?!\w)", "{0!r} does not begin a line of the language",
@@ -434,8 +396,10 @@ LINES: Table = (
      "write {0} = {0} {1} …"),
     (r"^\s*([^\W\d]\w*)\([^()]*\)\s*=(?!=)",
      "{0!r} cannot be defined: the language has no functions of one's own", NO_FUNCTIONS),
-    (r"^\s*(?P<word>[^\W\d]\w*)(?P<at>\[)(?P<index>[^\]]*)\]\s*=(?!=)\s*(?P<value>.*?)\s*$",
-     "an element of an array cannot be given a value", _with_element),
+    (r"^\s*([^\W\d]\w*)(?P<at>\[)[^\]]*\]\s*=(?!=)",
+     "an element of an array cannot be given a value",
+     "write where(arange(n) == i, a, x) under a new name; in a loop write {0} = … at each step: a "
+     "state keeps its name, and a new name is the array of its values"),
     (r"^\s*(?P<at>\w+)\s*(\[[\w, ]+\])\s*~\s*(.{1,60}\))\s*$", _LINE,
      "the shape of a draw follows its law: {0} ~ {2}{1}"),
     (r"^\s*([(\[])[\w, ]+[)\]]\s*(?:~|=(?!=))", _LINE,
@@ -445,20 +409,12 @@ LINES: Table = (
 )  # fmt: skip
 
 
-def _counted(found: re.Match[str]) -> str:
-    low, high, step = found.group("at", "high", "step")
-    stop = one_more(high.strip())
-    numbers = [stop] if low == "0" and step is None else [low, stop, *([step] if step else [])]
-    return f"write for {found['name']} in range({', '.join(numbers)}):"
-
-
 # How other languages count: `for t in 1..10`, `for t = 1:10`, `for t from 1 to n`.
 COUNTED: Table = ((
-    r"^\s*for\s*\(?\s*(?P<name>[^\W\d]\w*)\s*(?:<-|:=|=|∈|\b(?:in|from)\b)\s*"
-    r"(?P<at>-?\d+(?=\s*[.…:,]|\s+to\b)|[^\W\d]\w*(?=\s*(?:\.\.|…)|\s+to\b))"
-    r"\s*(?:\.\.\.?|…|:|,|to\b)\s*(?P<high>\([\w+\-*/ ]+\)|[\w+\-*/ ]+?)"
-    r"(?:\s+(?:by|step)\s+(?P<step>\w+))?\s*(?:\)?\s*[:{]?|do)\s*$",
-    "a loop goes through range(…)", _counted,
+    r"^\s*for\s*\(?\s*\w+\s*(?:<-|:=|=|∈|\b(?:in|from)\b)\s*"
+    r"(?P<at>-?\d+(?=\s*[.…:,]|\s+to\b)|[^\W\d]\w*(?=\s*(?:\.\.|…)|\s+to\b))",
+    "a loop goes through range(…)",
+    "write for t in range(n): for 0, …, n - 1, and range(1, n + 1) for 1, …, n",
 ),)  # fmt: skip
 
 # ---- hints ---------------------------------------------------------------------------------------
@@ -587,40 +543,10 @@ def name_hint(name: str, known: Collection[str]) -> str | None:
     return near
 
 
-def one_more(number: str) -> str:
-    """The number after one that is written so.
-
-    >>> one_more("10"), one_more("n"), one_more("n - 1")
-    ('11', 'n + 1', 'n')
-    """
-    if number.isdecimal() and len(number) < LONGEST_SHOWN:
-        return str(int(number) + 1)
-    less = re.fullmatch(r"(.*?)\s*-\s*1", number)
-    return less[1] if less else f"{number} + 1"
-
-
-def counted_from(low: str, high: str) -> str:
-    """The whole numbers from `low` to `high`, as an array.
-
-    >>> counted_from("1", "10"), counted_from("0", "n"), counted_from("a", "b")
-    ('1 + arange(10)', 'arange(n + 1)', 'a + arange(b - a + 1)')
-    """
-    if low == "0":
-        return f"arange({one_more(high)})"
-    if low.isdecimal() and high.isdecimal() and len(low + high) < LONGEST_SHOWN:
-        return f"{low} + arange({max(int(high) - int(low) + 1, 0)})"
-    return f"{low} + arange({high if low == '1' else f'{high} - {low} + 1'})"
-
-
-def written_call(function: Function, node: Call) -> str:
-    """How a function is called, for a call with other arguments; `arange` of two ends as it is."""
-    if function.name == "arange" and len(node.arguments) == 2 and not node.keywords:
-        from dropcheck.language.printing import unparse
-
-        low, stop = map(unparse, node.arguments)
-        if stop.isdecimal():
-            return counted_from(low, str(int(stop) - 1))
-        return f"{low} + arange({stop} - {low})"
+def written_call(function: Function) -> str:
+    """How a function is called, for a call with other arguments."""
+    if function.name == "arange":
+        return "a + arange(b - a) for the numbers a, …, b - 1"
     lengths = any(parameter.name == "shape" for parameter in function.parameters)
     return f"{function.signature}{'; several lengths are a list, [2, 3]' if lengths else ''}"
 
@@ -658,19 +584,6 @@ def _is_square(node: Node) -> bool:
             return left == right
         case _:
             return False
-
-
-def shape_by_name(call: Call, names: Sequence[str]) -> DropcheckError:
-    """The error for a shape among the law's arguments, as in numpy."""
-    from dropcheck.language.printing import unparse
-
-    given = next(value for name, value in call.keywords if name not in names)
-    kept = tuple((name, value) for name, value in call.keywords if name in names)
-    own = unparse(Call(call.at, call.name, call.arguments, kept))
-    entries = given.items if isinstance(given, ArrayLiteral) else (given,)
-    wanted = f"{own}[{', '.join(map(unparse, entries))}]"
-    hint = f"write {wanted if len(wanted) <= LONGEST_SHOWN else 'normal(0, 1)[n]'}"
-    return given.at.error(f"the shape of a draw follows {call.name}(…) in brackets", hint)
 
 
 def attribute_hint(name: str, owner: str = "", drawn: bool = True) -> str:

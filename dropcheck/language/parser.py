@@ -32,8 +32,6 @@ from dropcheck.language.hints import (
     ODD_SIGNS,
     attribute_hint,
     likely,
-    renamed,
-    words_elsewhere,
 )
 from dropcheck.language.syntax import (
     BINARY_SIGNS,
@@ -329,23 +327,12 @@ class Converter:
                 comma = self._end(items[0]) if items else at
                 raise comma.error(
                     "a comma stands where one expression is expected",
-                    self._in_place_of_commas(comma),
+                    "write a list as [a, b], one line for each law, a shape as normal(0, 1)[2, 3], "
+                    "and a number such as 1,000 without commas",
                 )
             case _:
                 usual = f"{type(node).__name__} is not part of the language", _USUAL
                 raise at.error(*_REFUSED.get(type(node), usual))
-
-    def _in_place_of_commas(self, at: Position) -> str:
-        """What to write in place of expressions between commas."""
-        if self.depth == 1 and FOLLOWS in self.source.text.split("\n")[at.line][: at.column]:
-            return (
-                "write one line for each law, as in x ~ normal(0, 1); its shape follows it in "
-                "square brackets, normal(0, 1)[2, 3]"
-            )
-        return (
-            "write a list as [a, b], a shape as normal(0, 1)[2, 3], and a number such as 1,000 "
-            "without commas"
-        )
 
     def _member(self, at: Position, node: ast.Compare) -> Node:
         """`item in {a, b}`, and `item not in {a, b}`."""
@@ -770,6 +757,10 @@ def _law_statement(source: SourceText) -> Statement | None:
 # ---- lines that are refused ----------------------------------------------------------------------
 
 _LINE = "a line of a model reads 'name ~ law' or 'name = expression'"
+_NAME = (
+    "a name has letters, digits and underscores, starts with a letter, and stands alone; of many "
+    "draw an array: x ~ normal(0, 1)[5]"
+)
 HOW = "write for t in range(T): and the lines of its body below it, indented"
 
 _LOOP = re.compile(r"\s*for(?!\w)")
@@ -801,7 +792,9 @@ def _refused_line(source: SourceText, first: int, rows: list[str]) -> DropcheckE
         return wrong
     if not drawn and "," in row[: sign.start()]:
         message = "'=' names one expression, and this has several names"
-        return here.error(message, _of_several(right_of=row[sign.end() :]))
+        return here.error(
+            message, "write a line for each: x, y ~ law draws each, and x[0], x[1] are elements"
+        )
     # Replace the left side by blanks, so that columns stay those of the file.
     right = [" " * sign.end() + row[sign.end() :], *rows[1:]]
     if not any(line.strip() for line in right):
@@ -886,20 +879,8 @@ def _wrong_name(text: str, begins: Position) -> DropcheckError | None:
             return at.error(message, f"choose another name, such as {name}_")
         if not name.isidentifier():
             message = f"{name!r} cannot be a name" if name else "a name is missing here"
-            return at.error(message, renamed(name))
+            return at.error(message, _NAME)
     return None
-
-
-def _of_several(right_of: str) -> str:
-    """What to write instead of `a, b = f(x)`."""
-    called = re.match(r"\s*([^\W\d]\w*)\s*(\(|\Z)", right_of)
-    known = None
-    if called is not None:
-        name, bracket = called.groups()
-        if bracket and name in LAWS:
-            return f"write '~' to draw each: x, y ~ {name}(…)"
-        known = words_elsewhere().get(name) if bracket else f"{name}[0], {name}[1]"
-    return f"write a line for each{f': {known}' if known else ''}"
 
 
 # A name with a sign that defines it, after something that can end an expression.

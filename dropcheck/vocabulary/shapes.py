@@ -128,14 +128,16 @@ def matmul(a: Shape, b: Shape) -> Shape:
         side = "left" if not a else "right"
         raise ShapeError(f"'@' takes vectors and matrices, and its {side} side is a single number")
     if a[-1] != (b[0] if len(b) == 1 else b[-2]):
-        raise ShapeError(f"shapes {describe(a)} and {describe(b)} do not go together in '@'")
+        hint = "turn one side, a @ b.T or a.T @ b" if {*a[-2:]} & {*b[-2:]} else None
+        raise ShapeError(f"shapes {describe(a)} and {describe(b)} do not go together in '@'", hint)
     return broadcast([a[:-2], b[:-2]]) + a[-2:-1] + (b[-1:] if len(b) > 1 else ())
 
 
 def transpose(a: Shape) -> Shape:
     """The shape of `a.T`, with the last two axes swapped."""
     if len(a) < 2:
-        raise ShapeError(f"'.T' swaps the last two axes, and here is {describe(a)}")
+        hint = "a vector needs none: x @ x is the sum of its squares, outer(x, x) has every product"
+        raise ShapeError(f"'.T' swaps the last two axes, and here is {describe(a)}", hint)
     return (*a[:-2], a[-1], a[-2])
 
 

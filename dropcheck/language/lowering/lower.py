@@ -6,8 +6,6 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -53,9 +51,7 @@ from dropcheck.vocabulary.functions.truths import (
 )
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import INDEPENDENT, OPERATORS, SIGNATURE, operator_like
-from dropcheck.vocabulary.shapes import Index, Shape, ShapeError, describe
-
-LONGEST_SHOWN = 40  # characters of the user's text in a hint
+from dropcheck.vocabulary.shapes import Index, Shape, describe
 
 
 def lower(context: Context, node: Node) -> Value:
@@ -103,8 +99,8 @@ def lower(context: Context, node: Node) -> Value:
         case syntax.Subscript(base=base, index=index):
             return subscript(context, base, index, node.at)
         case syntax.Transpose(base=base):
-            rule = partial(_transpose_shape, base)
-            return context.graph.shaped(TRANSPOSE, (context.lower(base),), rule, node.at)
+            turned = context.lower(base)
+            return context.graph.shaped(TRANSPOSE, (turned,), shapes.transpose, node.at)
         case _:
             raise node.at.error("a slice, None and '...' stand only in an index", "write x[1:3]")
 
@@ -123,7 +119,7 @@ def _name(context: Context, name: str, at: Position) -> Value:
 
 def _binary(context: Context, node: syntax.Binary, left: Value, right: Value) -> Value:
     if node.operator == "@":
-        value = context.graph.shaped(MATMUL, (left, right), partial(_matmul_shape, node), node.at)
+        value = context.graph.shaped(MATMUL, (left, right), shapes.matmul, node.at)
         return product(context, (left, right), value.shape, node.at) if value.estimated else value
     function = SIGNS[node.operator]
     value = context.graph.elementwise(function, (left, right), node.at)
@@ -194,57 +190,6 @@ def _array(context: Context, items: tuple[Node, ...], at: Position) -> Value:
                 f"{other}"
             )
     return context.graph.operation(ARRAY, values, (len(values), *first), at)
-
-
-# ---- products: hints if the shapes do not match ------------------------------------------------
-
-
-def _matmul_shape(node: syntax.Binary, left: Shape, right: Shape) -> Shape:
-    """The shape of `left @ right`."""
-    try:
-        return shapes.matmul(left, right)
-    except ShapeError as error:
-        raise ShapeError(str(error), _that_fits(node, left, right)) from None
-
-
-def _that_fits(node: syntax.Binary, left: Shape, right: Shape) -> str | None:
-    """The product of the same matrices that is one, with one side transposed."""
-    a, b = _factor(node.left, "a"), _factor(node.right, "b")
-    for matrix, shapes_of, text in (
-        (right, (left, right[::-1]), f"{a} @ {b}.T"),
-        (left, (left[::-1], right), f"{a}.T @ {b}"),
-    ):
-        with suppress(ShapeError):
-            shapes.matmul(*shapes_of)
-            if len(matrix) == 2:
-                return f"write {text.replace('.T.T', '')}"
-    return None
-
-
-def _transpose_shape(base: Node, shape: Shape) -> Shape:
-    """The shape of `base.T`."""
-    try:
-        return shapes.transpose(shape)
-    except ShapeError as error:
-        hint = None
-        if len(shape) == 1:
-            x = _factor(base, "x")
-            hint = (
-                f"a vector needs no transpose: {x} @ {x} is the sum of its squares, and "
-                f"outer({x}, {x}) has every product"
-            )
-        raise ShapeError(str(error), hint) from None
-
-
-def _factor(node: Node, short: str) -> str:
-    """The text of a factor if it is a name, or else a letter in its place."""
-    match node:
-        case syntax.Name(name=name) if len(name) <= LONGEST_SHOWN:
-            return name
-        case syntax.Transpose(base=base):
-            return f"{_factor(base, short)}.T"
-        case _:
-            return short
 
 
 # ---- calls -------------------------------------------------------------------------------------
@@ -333,8 +278,7 @@ def _function(context: Context, function: Function, node: Call) -> Value:
     try:
         shape = function.shape(given, options)
     except (ValueError, OverflowError) as error:  # the latter, and numpy's own, of huge lengths
-        hint = getattr(error, "hint", None) or _hint_of_one_number(function, given)
-        raise node.at.error(f"{function.name}: {error}", hint) from None
+        raise node.at.error(f"{function.name}: {error}", getattr(error, "hint", None)) from None
     if function.does == "shape":
         constant = function.kernel(np.broadcast_to(0.0, (*given[0], 1)))
         written = (("value", constant.tobytes()),)
@@ -355,7 +299,7 @@ def _bind_function(
     more = next((one.name for one in function.parameters if one.variadic), None)
     names = [one.name for one in function.parameters if not one.variadic]
     needed = sum(one.required and not one.variadic for one in function.parameters)
-    bound = bind(node, names, needed, lambda: written_call(function, node), more)
+    bound = bind(node, names, needed, lambda: written_call(function), more)
     for parameter in function.parameters:
         given, default = bound.get(parameter.name), parameter.default
         if parameter.variadic:
@@ -461,17 +405,6 @@ def _every_axis(
     return tuple(float(axis) for axis in range(len(shape)))
 
 
-def _hint_of_one_number(function: Function, given: tuple[Shape, ...]) -> str | None:
-    """A hint if a function of a draw's elements is called with a single number."""
-    over = any(parameter.name == "axis" for parameter in function.parameters)
-    if not over or given[0] != ():
-        return None
-    return (
-        f"{function.name!r} is over the elements of one draw: of several numbers write "
-        f"{function.name}([a, b]), and n at once are drawn by x ~ normal(0, 1)[n]"
-    )
-
-
 # ---- operator calls ------------------------------------------------------------------------------
 #
 # Operators on the law, `E(u)`, `Cov(u, v)`, `P(event, given=event)`.
@@ -520,18 +453,11 @@ def _level(context: Context, node: Node) -> float:
     if not isinstance(known, float) or not 0 < known < 1:
         shown = f"{known:.12g}" if isinstance(known, float) else f"of shape {list(value.shape)}"
         raise node.at.error(
-            f"the level of a quantile lies between 0 and 1, and this is {shown}", _of_level(known)
+            f"the level of a quantile lies between 0 and 1, and this is {shown}",
+            "write 0.95 for 95%, and several as a parameter, p: [0.1, 0.9]; for the ends of its "
+            "support claim for example P(u <= 1) == 1",
         )
     return known
-
-
-def _of_level(known: object) -> str:
-    """What to write in place of a level of a quantile that is none."""
-    if not isinstance(known, float):
-        return "write a parameter, p: [0.1, 0.5, 0.9], and Quantile(u, p): each value is a case"
-    if 1 < known < 100:
-        return f"write {known / 100:g} for {known:g}%"
-    return "for the ends of its support claim for example P(u <= 1) == 1"
 
 
 def _pairs(context: Context, node: Call, x: Value, *given: Value) -> tuple[Value, ...]:

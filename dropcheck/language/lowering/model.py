@@ -25,7 +25,7 @@ from dropcheck.language.graph import (
     memory_text,
     number,
 )
-from dropcheck.language.hints import MIXTURE, law_hint, shape_by_name, square_for_sd, written_law
+from dropcheck.language.hints import MIXTURE, law_hint, square_for_sd, written_law
 from dropcheck.language.lowering.builder import (
     Context,
     GraphBuilder,
@@ -40,8 +40,6 @@ from dropcheck.language.lowering.builder import (
 )
 from dropcheck.language.parser import parse_expression, parse_model
 from dropcheck.language.syntax import (
-    ArrayLiteral,
-    Binary,
     Call,
     Loop,
     Model,
@@ -156,20 +154,6 @@ def of_code(
     )
 
 
-def _in_place_of(node: Node) -> str:
-    """The hint for an expression right of `~`, with or without a law in it."""
-    if isinstance(node, Binary) and node.operator in ("//", "%"):
-        return "a comment begins with '#'"
-    if isinstance(node, ArrayLiteral):
-        return "write choice([1, 2, 3]) for one of these numbers, all equally likely"
-    if not any(isinstance(one, Call) and one.name in LAWS for one in walk(node)):
-        return "write a law such as normal(0, 1)[n], or '=' for an expression"
-    return (
-        "draw on a line by itself, z ~ normal(0, 1), and compute on the next, x = 1 + 2 * z; of a "
-        f"mixture draw {MIXTURE}"
-    )
-
-
 def read_law(context: Context, node: Node) -> LawCall:
     """The law that a node names; its arguments' ranks are checked, and those that are numbers.
 
@@ -199,13 +183,20 @@ def read_law(context: Context, node: Node) -> LawCall:
             )
         base = meaning
     if not isinstance(base, Call):
-        raise base.at.error("a law is expected right of '~'", _in_place_of(base))
+        raise base.at.error(
+            "a law is expected right of '~'",
+            "draw on a line by itself, z ~ normal(0, 1)[n], and compute on the next with '=', "
+            "x = 1 + 2 * z; one of several numbers is choice([1, 2, 3]); of a mixture draw "
+            f"{MIXTURE}",
+        )
     if base.name not in LAWS:
         raise unknown_law(base)
     law = LAWS[base.name]
     names = [parameter.name for parameter in law.parameters]
     if any(name in ("size", "shape") and name not in names for name, _ in base.keywords):
-        raise shape_by_name(base, names)
+        at = next(value.at for name, value in base.keywords if name not in names)
+        message = f"the shape of a draw follows {base.name}(…) in brackets"
+        raise at.error(message, f"write {law.signature}[n]")
     more = f"; a shape follows in brackets, {law.name}(…)[n]"
     shape_hint = more if len(base.arguments) > len(names) else ""
     bound = bind(base, names, len(names), lambda: written_law(law) + shape_hint)

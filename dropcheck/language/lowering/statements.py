@@ -328,26 +328,17 @@ def _check_shapes(nodes: Sequence[Node], values: Sequence[Value]) -> None:
             raise node.at.error(
                 "sides are compared entry by entry, and have shapes "
                 f"{list(shaped[0].shape)} and {list(value.shape)}",
-                _of_a_matrix(nodes, values) or "give both one shape, or compare with a number",
+                "give both one shape, or compare with a number; of a vector Cov(x) and Corr(x) are "
+                "matrices",
             )
     estimated = [one for one in values if one.estimated]
     if estimated and not any(one.shape for one in estimated):
         node = next(one for one, value in zip(nodes, values, strict=True) if value.shape)
         raise node.at.error(
             f"this side of the claim has shape {list(shaped[0].shape)}, and the other is a number",
-            _of_a_matrix(nodes, values) or "pick an element, x[0], or reduce it: max(…), sum(…)",
+            "pick an element, x[0], or reduce it: max(…), sum(…); of a vector Cov(x) and Corr(x) "
+            "are matrices",
         )
-
-
-def _of_a_matrix(nodes: Sequence[Node], values: Sequence[Value]) -> str | None:
-    """A hint if a matrix is compared with an operator that gives no matrix."""
-    if not any(len(one.shape) == 2 and one.shape[0] == one.shape[1] for one in values):
-        return None
-    for node, value in zip(nodes, values, strict=True):
-        if isinstance(node, Call) and node.name in OPERATORS and len(value.shape) < 2:
-            pairs = " or ".join(f"{name}(x)" for name, one in OPERATORS.items() if one.of_pairs)
-            return f"the matrix of all pairs is {pairs} of a vector, x = [y, z]; or claim an entry"
-    return None
 
 
 def _lowered_sides(context: Context, nodes: Sequence[Node]) -> list[Value]:
