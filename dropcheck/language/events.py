@@ -21,6 +21,15 @@ TRUTHS = frozenset((0.0, 1.0))
 # Functions of several elements whose value is one of them; and those of which that is so of truths.
 _ONE_OF, _ONE_OF_TRUTHS = {"max", "min", "sort", "cummax"}, {"prod", "cumprod"}
 
+# Functions that take no value on more than countably many points; and those beside fixed numbers
+# that are not 0.
+_STRICT = {
+    *("exp", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt", "abs", "sin", "cos", "tan"),
+    *("sinh", "cosh", "tanh", "arctan", "sigmoid", "softplus", "logit", "erf", "erfc", "Phi"),
+    *("+", "-", "negative"),
+}
+_STRICT_BESIDE = {"*", "/", "**"}
+
 
 def is_event(value: Value) -> bool:
     """Whether the model knows that a value is 0 or 1 in every draw."""
@@ -104,10 +113,17 @@ def _meets_a_point(event: Value) -> bool:
 
 
 def _is_continuous(value: Value) -> bool:
-    """Whether a value is a draw, or an element of one, of a law with a density."""
-    while value.kind == Kind.COMPUTED and value.function.rearranges:
-        (value,) = value.inputs
-    law, fixed = value.law, [one.constant for one in value.inputs]
-    if law is None or law.discrete or law.own_axes or any(one is None for one in fixed):
+    """Whether a value is a draw of a law with a density, an element of one, or strict in that."""
+    while value.kind == Kind.COMPUTED:
+        random = [one for one in value.inputs if one.random]
+        fixed = [number(one.constant) for one in value.inputs if not one.random]
+        function = value.function
+        strict = function.rearranges or function.name in _STRICT
+        strict |= function.name in _STRICT_BESIDE and all(np.all(one != 0) for one in fixed)
+        if len(random) != 1 or not strict:
+            return False
+        (value,) = random
+    law, arguments = value.law, [one.constant for one in value.inputs]
+    if law is None or law.discrete or law.own_axes or any(one is None for one in arguments):
         return False
-    return not np.any(np.equal(*law.ends_at(fixed)))
+    return not np.any(np.equal(*law.ends_at(arguments)))

@@ -132,7 +132,8 @@ def _of_each(
 
 
 def _trace(x: Array) -> Array:
-    return np.asarray(np.einsum("...iin->...n", matrix(x, square=True)))
+    traces: Array = np.einsum("...iin->...n", matrix(x, square=True))
+    return traces
 
 
 def _solve(a: Array, b: Array) -> Array:
