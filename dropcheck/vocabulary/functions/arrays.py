@@ -317,13 +317,9 @@ def _repeat_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
 
 # ---- the entries --------------------------------------------------------------------------------
 
-_MOVED: dict[str, Any] = {
-    "cost": cheap, "does": "moves",
-}  # fmt: skip
+_MOVED: dict[str, Any] = {"cost": cheap, "does": "moves"}
 _VIEWED: dict[str, Any] = {**_MOVED, "does": "views"}
-_GAPS: dict[str, Any] = {
-    "cost": cheap, "does": "gaps",
-}  # fmt: skip
+_GAPS: dict[str, Any] = {"cost": cheap, "does": "gaps"}
 _K = option("k", 0.0)
 
 RESHAPE = of_arrays(

@@ -84,9 +84,7 @@ MODULO = _sign(
     cost=usual, does="divides", aliases=("mod", "remainder"),
 )  # fmt: skip
 # as in float64: an overflow is infinite, a root of a negative number is NaN
-POWER = _sign(
-    "x**y", "**", power, "power", cost=usual, aliases=("pow", "power"),
-)  # fmt: skip
+POWER = _sign("x**y", "**", power, "power", cost=usual, aliases=("pow", "power"))
 NEGATIVE = _sign(
     "-x", "negative", np.negative, "the number with the other sign",
     parameters=X, does="adds",
@@ -100,17 +98,11 @@ ROUND = entry(
     "the nearest whole number, halves to the even one: round(2.5) is 2; to a format of numbers: "
     "round(x, float32)",
 )  # fmt: skip
-SQRT = entry(
-    "sqrt", np.sqrt, "square root",
-)  # fmt: skip
+SQRT = entry("sqrt", np.sqrt, "square root")
 
-ABS = entry(
-    "abs", np.absolute, "size without the sign", aliases=("absolute", "fabs"),
-)  # fmt: skip
+ABS = entry("abs", np.absolute, "size without the sign", aliases=("absolute", "fabs"))
 
-EXP = entry(
-    "exp", np.exp, "e to the power x",
-)  # fmt: skip
+EXP = entry("exp", np.exp, "e to the power x")
 
 MINIMUM = entry(
     "minimum", lambda *x: reduce(np.minimum, x), "the smaller, by element",
@@ -124,8 +116,7 @@ NUMBERS = (
     entry("cbrt", np.cbrt, "cube root"),
     EXP,
     entry("expm1", np.expm1, "exp(x) − 1"),
-    entry("log", np.log, "natural logarithm",
-          aliases=("ln",)),
+    entry("log", np.log, "natural logarithm", aliases=("ln",)),
     entry("log2", np.log2, "logarithm to base 2"),
     entry("log10", np.log10, "logarithm to base 10"),
     entry("log1p", np.log1p, "log(1 + x)"),
@@ -144,8 +135,7 @@ NUMBERS = (
     entry("arcsinh", np.arcsinh, "inverse hyperbolic sine", aliases=("asinh",)),
     entry("arctanh", np.arctanh, "inverse hyperbolic tangent", aliases=("atanh",)),
     entry("floor", np.floor, "rounded down"),
-    entry("ceil", np.ceil, "rounded up",
-          aliases=("ceiling",)),
+    entry("ceil", np.ceil, "rounded up", aliases=("ceiling",)),
     ROUND,
     entry("clip", lambda x, low, high: np.minimum(np.maximum(x, low), high),
           "x held between low and high",
@@ -161,8 +151,7 @@ NUMBERS = (
     entry("selu", _selu, "1.0507 · x above 0, 1.7581 · (exp(x) − 1) below"),
     entry("gelu", lambda x: x * special.ndtr(x),  # Hendrycks & Gimpel, 2016
           "x · Phi(x) itself, not its approximation by tanh"),
-    entry("silu", lambda x: x * special.expit(x), "x · sigmoid(x)",
-          aliases=("swish",)),
+    entry("silu", lambda x: x * special.expit(x), "x · sigmoid(x)", aliases=("swish",)),
     entry("softplus", lambda x: np.logaddexp(x, 0.0), "log(1 + exp(x))"),
     entry("sigmoid", Special("expit"), "1 / (1 + exp(−x))", aliases=("expit",)),
     entry("logit", Special("logit"), "log(x / (1 − x))"),

@@ -156,10 +156,7 @@ OR = _truth(
     "or", _or, "whether either is true", parameters=PAIR, cost=cheap, takes_truth=True,
     written="a or b",
 )  # fmt: skip
-NOT = _truth(
-    "not", _not, "whether it is false", cost=cheap, takes_truth=True,
-    written="not x",
-)  # fmt: skip
+NOT = _truth("not", _not, "whether it is false", cost=cheap, takes_truth=True, written="not x")
 
 IS_TRUE = _truth(
     "is true", _is_true, "1 where it is true; 0 where it is false or is unknown",
@@ -191,9 +188,7 @@ NUMBERS = (
     _truth("isinf", np.isinf, "infinite, of either sign"),
 )  # fmt: skip
 
-_OVER: dict[str, Any] = {
-    "takes_truth": True, "by_element": False, "parameters": (*X, *OVER_ALL),
-}  # fmt: skip
+_OVER: dict[str, Any] = {"takes_truth": True, "by_element": False, "parameters": (*X, *OVER_ALL)}
 
 ANY = _truth("any", _any, "whether any is true", **_OVER)
 ALL = _truth("all", _all, "whether all are true", **_OVER)
