@@ -453,7 +453,7 @@ def between_parts(sums: Floats, sizes: Floats, theta: Theta, alpha: float) -> fl
     left = (sums.sum(axis=0) - sums) / (sizes.sum() - sizes)[:, np.newaxis]
     values = theta(left.T)
     error = math.sqrt((parts - 1) * float(np.var(values)))
-    return -float(special.stdtrit(parts - 1, alpha / 2)) * error if error > 0 else 0.0
+    return special.student_quantile(parts - 1, alpha) * error if error > 0 else 0.0
 
 
 def design_effect(counts: Floats, sizes: Floats) -> float:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 
@@ -24,8 +23,8 @@ from dropcheck.language.graph import Kind, Value, operators, ordered
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Verdict
 from dropcheck.simulation import Compiled
-from dropcheck.vocabulary import special
 from dropcheck.vocabulary.functions.arrays import ONE_HOT
+from dropcheck.vocabulary.special import student_quantile
 
 # ---- the interval --------------------------------------------------------------------------------
 
@@ -46,7 +45,7 @@ class LimitSpread:
         values, blocks = sample.rows, len(sample.rows)
         if blocks < 2:
             return -math.inf, math.inf
-        mean, quantile = float(values.mean()), student_quantile(alpha, blocks)
+        mean, quantile = float(values.mean()), student_quantile(max(blocks - 1, 1), alpha)
         error = deviation(values - mean) / math.sqrt(blocks - 1)
         skewness, _ = shape(values - mean)
         shift = skewness * (2 * quantile**2 + 1) / (6 * math.sqrt(blocks))
@@ -55,17 +54,11 @@ class LimitSpread:
 
     def half_width(self, rows: int, draws: int, alpha: float) -> float:
         """The half-width to be expected of the interval from so many blocks of so many draws."""
-        return student_quantile(alpha, rows) * self.standard_error(rows * draws)
+        return student_quantile(max(rows - 1, 1), alpha) * self.standard_error(rows * draws)
 
     def standard_error(self, draws: int) -> float:
         """The standard error of the mean of so many draws, as it is guessed."""
         return math.sqrt(self.guess / draws)
-
-
-@lru_cache(maxsize=4096)
-def student_quantile(alpha: float, blocks: int) -> float:
-    """Standard errors on each side of an interval from block means at confidence 1 − alpha."""
-    return -float(special.stdtrit(max(blocks - 1, 1), alpha / 2))
 
 
 # ---- what the blocks show ------------------------------------------------------------------------
@@ -123,7 +116,7 @@ def shortfall(
     blocks = len(rows)
     if blocks < FEWEST_BLOCKS:
         return Shortfall(Reason.TOO_FEW_BLOCKS.explain(blocks=blocks, needed=FEWEST_BLOCKS))
-    quantile = student_quantile(alpha, blocks)
+    quantile = student_quantile(max(blocks - 1, 1), alpha)
     centred = rows - rows.mean(axis=0)
     influence = centred @ weights
     if alike:
