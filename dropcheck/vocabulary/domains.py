@@ -99,7 +99,6 @@ class LawParameter:
 
 
 LOW = LawParameter("low", FINITE, role=Role(unit=0.0, of_loc=1.0, of_scale=-1.0))
-HIGH = LawParameter("high", FINITE, role=SCALE)
 
 
 def domain_problem(parameter: LawParameter, value: float) -> str | None:

@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -221,21 +221,6 @@ class Function:
     def additive(self) -> bool:
         """Whether it is a sum of elements of its arguments with known factors."""
         return self.does in ("sums", "adds")
-
-    @property
-    def commutes(self) -> bool:
-        """Whether f(a, b) is f(b, a), for a function of two numbers."""
-        return _commutes(self)
-
-
-@cache
-def _commutes(function: Function) -> bool:
-    needed = [one for one in function.parameters if one.required and not one.option]
-    if not function.by_element or not len(needed) == len(function.parameters) == 2:
-        return False
-    a, b = np.array([2.0, -0.5, 0.0, 0.3]), np.array([3.0, 0.7, 1.0, 0.3])
-    with np.errstate(all="ignore"):
-        return np.array_equal(function.kernel(a, b), function.kernel(b, a), equal_nan=True)
 
 
 def entry(name: str, kernel: Kernel, summary: str, **more: Any) -> Function:
