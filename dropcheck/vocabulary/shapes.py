@@ -16,7 +16,8 @@ Shape = tuple[int, ...]
 Options = Mapping[str, Any]
 """Options by name: a number, a tuple of these, or None."""
 ShapeRule = Callable[[tuple[Shape, ...], Options], Shape]
-Index = int | slice | None
+Index = int | slice | tuple[Any, ...] | None
+"""An entry of an index; a tuple has places, nested as the result is."""
 
 
 class ShapeError(ValueError):
@@ -139,31 +140,6 @@ def transpose(a: Shape) -> Shape:
         hint = "a vector needs none: x @ x is the sum of its squares, outer(x, x) has every product"
         raise ShapeError(f"'.T' swaps the last two axes, and here is {describe(a)}", hint)
     return (*a[:-2], a[-1], a[-2])
-
-
-def subscript(shape: Shape, index: Sequence[Index]) -> Shape:
-    """The shape of `x[i, a:b]`; negative numbers count from the end, None is a new axis.
-
-    >>> subscript((5, 4), (slice(1, None), None, -1))
-    (4, 1)
-    """
-    used = sum(entry is not None for entry in index)
-    if used > len(shape):
-        raise too_many_indices(used, shape)
-    kept: list[int] = []
-    lengths = iter(shape)
-    for entry in index:
-        if entry is None:
-            kept.append(1)
-            continue
-        length = next(lengths)
-        if isinstance(entry, slice):
-            if entry.step == 0:
-                raise ShapeError("the step of a slice must not be 0")
-            kept.append(len(range(*entry.indices(length))))
-        elif not -length <= entry < length:
-            raise out_of_range(entry, length)
-    return (*kept, *lengths)
 
 
 def too_many_indices(used: int, shape: Shape) -> ShapeError:

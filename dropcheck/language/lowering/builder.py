@@ -111,12 +111,13 @@ class GraphBuilder:
     def indexed(
         self, value: graph.Value, index: tuple[shapes.Index, ...], at: Position
     ) -> graph.Value:
-        """`value[index]`, with whole numbers, slices and None."""
+        """`value[index]`, with whole numbers, slices, None, and tuples of places."""
         if all(entry == slice(None) for entry in index):
             return value
-        shape = shape_at(at, "", shapes.subscript, value.shape, index)
+        function = ELEMENTS if any(isinstance(one, tuple) for one in index) else SUBSCRIPT
+        shape = shape_at(at, "", function.shape, (value.shape,), {"index": index})
         options = (("index", graph.hashable(index)),)
-        return self.operation(SUBSCRIPT, (value,), shape, at, options)
+        return self.operation(function, (value,), shape, at, options)
 
     def reshaped(self, value: graph.Value, shape: Shape, at: Position) -> graph.Value:
         """The same elements in another shape."""
@@ -124,14 +125,6 @@ class GraphBuilder:
             return value
         options = (("shape", tuple(map(float, shape))),)
         return self.operation(RESHAPE, (value,), shape, at, options)
-
-    def picked(
-        self, value: graph.Value, axis: int, places: tuple[int, ...], at: Position
-    ) -> graph.Value:
-        """The elements at some places along an axis."""
-        shape = (*value.shape[:axis], len(places), *value.shape[axis + 1 :])
-        options = (("axis", float(axis)), ("places", places))
-        return self.operation(ELEMENTS, (value,), shape, at, options)
 
     def operation(
         self,

@@ -576,10 +576,6 @@ def _short(node: Node) -> str:
 MOST_PLACES = 2**16  # in an array of indices
 
 
-Entry = int | slice | None | NDArray[np.intp]
-"""An entry of an index: places along an axis, or truths for some axes as an array of their rank."""
-
-
 def subscript(context: Context, base: Node, index: tuple[Node, ...], at: Position) -> Value:
     """`base[index, …]`.
 
@@ -593,31 +589,12 @@ def subscript(context: Context, base: Node, index: tuple[Node, ...], at: Positio
     if alone and value.shape and not context.formula:  # a formula counts from 1, a model from 0
         places = context.lower(index[0])
         if places.random and not (places.estimated or _is_mask(places)):
-            shape = shapes.subscript(value.shape, (0,))
-            return context.graph.operation(TAKE, (value, places), places.shape + shape, at)
-    plain: list[Index] = []
-    chosen: tuple[int, int, tuple[int, ...], Shape] | None = None
-    for entry, axes, shape in _entries(context, value.shape, index, at):
-        if isinstance(entry, np.ndarray):
-            axis = sum(not isinstance(one, int) for one in plain)
-            chosen = axis, axes, tuple(entry.tolist()), shape
-            plain += [slice(None)] * axes
-        else:
-            plain.append(entry)
-    left = tuple(plain)
+            shape = places.shape + value.shape[1:]
+            return context.graph.operation(TAKE, (value, places), shape, at)
+    left = tuple(_entries(context, value.shape, index, at))
     while left and isinstance(left[0], int) and id(value) in context.collected:
-        if not -len(value.inputs) <= left[0] < len(value.inputs):
-            break  # reported below
         value, left = value.inputs[left[0]], left[1:]  # the value of one step of a loop
-    value = context.graph.indexed(value, left, at)
-    if chosen is None:
-        return value
-    axis, axes, which, own = chosen
-    first, last = value.shape[:axis], value.shape[axis + axes :]
-    count = math.prod(value.shape[axis : axis + axes])
-    joined = context.graph.reshaped(value, (*first, count, *last), at)
-    elements = context.graph.picked(joined, axis, which, at)
-    return context.graph.reshaped(elements, (*first, *own, *last), at)
+    return context.graph.indexed(value, left, at)
 
 
 _WITHOUT_VALUE = (syntax.NewAxis, syntax.Rest, syntax.Slice)
@@ -625,42 +602,47 @@ _WITHOUT_VALUE = (syntax.NewAxis, syntax.Rest, syntax.Slice)
 
 def _entries(
     context: Context, shape: Shape, index: tuple[Node, ...], at: Position
-) -> Iterator[tuple[Entry, int, Shape]]:
-    """The entries of an index without `...`: places, of how many axes, and the shape they give."""
+) -> Iterator[Index]:
+    """The entries of an index without `...`, for as many axes as there are."""
     rests = [node for node in index if isinstance(node, syntax.Rest)]
     if len(rests) > 1:
         raise rests[1].at.error("'...' stands twice in one index", "write ':' for a single axis")
     read = [(node, _read(context, node)) for node in index]
-    counts = [_axes_of(entry) for _, entry in read]
-    if sum(counts) > len(shape):
-        wrong = shapes.too_many_indices(sum(counts), shape)
+    used = sum(_axes_of(entry) for _, entry in read)
+    if used > len(shape):
+        wrong = shapes.too_many_indices(used, shape)
         raise at.error(str(wrong), wrong.hint)
-    arrays = [place for place, (_, entry) in enumerate(read) if isinstance(entry, Value)]
-    if len(arrays) > 1:
-        raise index[0].at.error(
-            "several arrays of indices stand in one index",
-            "rows and columns go one after the other, x[[0, 2]][:, [1, 3]]; single elements are "
-            "listed, [x[0, 1], x[2, 3]]",
-        )
-    picked = [place for place, (_, entry) in enumerate(read) if isinstance(entry, int | Value)]
-    if arrays and len(picked) != picked[-1] - picked[0] + 1:  # numpy moves the axis to the front
-        raise index[0].at.error(
-            "a number and an array of indices are not next to each other in one index",
-            "index one after the other: x[0][:, [0, 2]]",
-        )
     axis = 0
-    for (node, entry), count in zip(read, counts, strict=True):
+    for node, entry in read:
+        own = shape[axis : axis + _axes_of(entry)]
         if isinstance(node, syntax.Rest):
-            rest = len(shape) - sum(counts)
-            yield from [(slice(None), 1, ())] * rest
-            axis += rest
-        elif isinstance(entry, Value):
-            yield _places(entry, shape[axis : axis + count], node)
-        else:
+            axis += len(shape) - used
+            yield from [slice(None)] * (len(shape) - used)
+        elif isinstance(entry, np.ndarray) and entry.dtype == np.bool_:
+            if entry.shape != own:
+                raise node.at.error(
+                    f"these truths are {describe(entry.shape)}, and stand for {describe(own)}",
+                    "a fixed condition in brackets has the shape of what it picks from",
+                )
+            yield from (tuple(places.tolist()) for places in np.nonzero(entry))
+        elif isinstance(entry, slice) or entry is None:
             if context.formula and entry is not None:
-                _refuse_outside(entry, shape[axis], node)
-            yield entry, count, ()
-        axis += count
+                _refuse_outside(entry, own[0], node)
+            yield entry
+        else:
+            if context.formula and isinstance(entry, int):
+                _refuse_outside(entry, own[0], node)
+            for place in np.ravel(entry):
+                if not -own[0] <= place < own[0]:
+                    wrong = shapes.out_of_range(int(place), own[0])
+                    where = at if isinstance(entry, int) else node.at
+                    raise where.error(str(wrong), wrong.hint)
+            yield entry if isinstance(entry, int) else _tuples(entry.tolist())
+        axis += len(own)
+
+
+def _tuples(places: Any) -> Any:
+    return tuple(map(_tuples, places)) if isinstance(places, list) else places
 
 
 def _refuse_outside(entry: int | slice, length: int, node: Node) -> None:
@@ -680,8 +662,8 @@ def _refuse_outside(entry: int | slice, length: int, node: Node) -> None:
         raise node.at.error(message, "count to what the model has")
 
 
-def _read(context: Context, node: Node) -> int | slice | Value | None:
-    """One entry of an index; an array is returned as its value."""
+def _read(context: Context, node: Node) -> int | slice | NDArray[Any] | None:
+    """One entry of an index: places and truths are arrays; None for a new axis and for `...`."""
     if isinstance(node, syntax.NewAxis | syntax.Rest):
         return None
     if isinstance(node, syntax.Slice):
@@ -691,13 +673,24 @@ def _read(context: Context, node: Node) -> int | slice | Value | None:
             raise node.at.error("the step of a slice cannot be 0")
         return slice(*ends)
     value = _fixed(context, node)
-    return value if value.shape else _whole(value, node)
+    if not value.shape:
+        return _whole(value, node)
+    if value.constant.size > MOST_PLACES:
+        raise node.at.error(
+            f"an index has at most {MOST_PLACES:,} entries, and this has {value.constant.size:,}",
+            "a slice such as x[::2] needs none",
+        )
+    array: NDArray[Any] = value.constant[..., 0]
+    if _is_mask(value):
+        return array.astype(np.bool_)
+    places = [_index(float(number), node) for number in array.ravel()]
+    return np.array(places, dtype=np.int64).reshape(array.shape)
 
 
-def _axes_of(entry: int | slice | Value | None) -> int:
+def _axes_of(entry: int | slice | NDArray[Any] | None) -> int:
     """How many axes of the array an entry indexes."""
-    if isinstance(entry, Value):
-        return len(entry.shape) if _is_mask(entry) else 1
+    if isinstance(entry, np.ndarray) and entry.dtype == np.bool_:
+        return entry.ndim
     return 0 if entry is None else 1
 
 
@@ -746,30 +739,6 @@ def _index(number: float, node: Node) -> int:
     return int(max(-(2.0**62), min(number, 2.0**62)))
 
 
-def _places(value: Value, own: Shape, node: Node) -> tuple[NDArray[np.intp], int, Shape]:
-    """The places that an array of indices, or a mask, picks; of how many axes; and their shape."""
-    if value.constant.size > MOST_PLACES:
-        raise node.at.error(
-            f"an index has at most {MOST_PLACES:,} entries, and this has {value.constant.size:,}",
-            "a slice such as x[::2] needs none",
-        )
-    array = np.asarray(value.constant[..., 0], dtype=np.float64)
-    if _is_mask(value):
-        if array.shape != own:
-            raise node.at.error(
-                f"these truths are {describe(array.shape)}, and stand for {describe(own)}",
-                "a fixed condition in brackets has the shape of what it picks from",
-            )
-        picked = np.flatnonzero(array)
-        return picked, len(own), picked.shape
-    places = [_index(float(number), node) for number in array.ravel()]
-    for place in places:
-        if not -own[0] <= place < own[0]:
-            wrong = shapes.out_of_range(place, own[0])
-            raise node.at.error(str(wrong), wrong.hint)
-    return np.array(places, dtype=np.intp) % own[0], 1, array.shape
-
-
 # ---- entries -----------------------------------------------------------------------------------
 #
 # Operators on the law of each entry of arrays, and the entries of a statement about arrays.
@@ -798,7 +767,7 @@ def part_of(context: Context, value: Value, part: Part, shape: Shape) -> Value:
         own = np.broadcast_to(np.arange(math.prod(value.shape)).reshape(value.shape), shape)
         places = tuple(int(one) for one in own.ravel()[part])
         flat = context.graph.reshaped(value, (math.prod(value.shape),), value.at)
-        return context.graph.picked(flat, 0, places, value.at)
+        return context.graph.indexed(flat, (places,), value.at)
     last = part[len(part) - len(value.shape) :]
     index = tuple(
         0 if n == 1 and isinstance(at, int) else at for at, n in zip(last, value.shape, strict=True)
@@ -919,7 +888,7 @@ def of_each_entry(
         made.append(make(tuple(part_of(context, one, part, shape) for one in values)))
     table = context.graph.operation(ARRAY, tuple(made), (len(made),), at)
     places_of = tuple(int(one) for one in which.ravel())
-    listed = context.graph.picked(table, 0, places_of, at)
+    listed = context.graph.indexed(table, (places_of,), at)
     value = context.graph.reshaped(listed, one_of_each.shape, at)
     if value.shape == shape:
         return value

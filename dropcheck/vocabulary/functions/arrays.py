@@ -155,9 +155,11 @@ def _bincount(i: Array, *, n: float) -> Array:
     return result if bad is None else np.where(bad.any(axis=-2, keepdims=True), np.nan, result)
 
 
-def _elements(x: Array, *, axis: float, places: tuple[int, ...]) -> Array:
-    """The elements at some places of an axis."""
-    return np.take(x, np.array(places, dtype=np.intp), axis=int(axis))
+def _elements(x: Array, *, index: tuple[Any, ...]) -> Array:
+    """Elements by an index in which tuples stand for arrays of places."""
+    made = (np.array(one, dtype=np.intp) if isinstance(one, tuple) else one for one in index)
+    found: Array = x[tuple(made)]
+    return found
 
 
 # ---- shapes -------------------------------------------------------------------------------------
@@ -201,7 +203,7 @@ SUBSCRIPT = of_arrays(
 
 ELEMENTS = of_arrays(
     "elements", _elements, "elements by several fixed indices",
-    parameters=(*X, option("axis"), option("places")), cost=cheap,
+    parameters=(*X, option("index")), cost=cheap,
     does="picks", written="x[[i, j]]",
 )  # fmt: skip
 
