@@ -26,7 +26,6 @@ from dropcheck.errors import DropcheckError
 from dropcheck.language.graph import number
 from dropcheck.simulation.compile import ProgramBuilder
 from dropcheck.vocabulary.functions import FUNCTIONS as ALL_FUNCTIONS
-from dropcheck.vocabulary.shapes import elementwise
 
 Here = dict[str, Any]  # one draw: name → array of that draw's shape
 DRAWS = 7
@@ -387,7 +386,7 @@ def test_what_is_fixed_is_worked_out(expression: str) -> None:
     assert found == pytest.approx(FOLDED[expression], rel=1e-15, nan_ok=True)
 
 
-OF_NUMBERS = sorted(n for n, function in ALL_FUNCTIONS.items() if function.shape is elementwise)
+OF_NUMBERS = sorted(n for n, function in ALL_FUNCTIONS.items() if function.by_element)
 NUMBERS = st.sampled_from(
     ["0", "1", "-1", "0.5", "-2.5", "171", "20.5", "1e300", "1e-300", "inf", "(-inf)",
      "(inf - inf)", "(1 > 2)"]
