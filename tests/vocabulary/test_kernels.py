@@ -236,9 +236,10 @@ ROWS += [
     row("stack", lambda *x: np.stack(x, 0), ((3,), (3,)), axis=0),
     row("linspace", lambda a, b: np.linspace(a, b, 5), ((), ()), n=5.0),
     row("full", lambda v: np.full((2, 3), v), ((),), ((3,),), ((2, 1),), shape=(2.0, 3.0)),
-    *(row("elements", lambda x, at=at, axis=axis: np.take(x, np.array(at, dtype=int), axis=axis),
-          ((4, 3, 2),), axis=float(axis), places=at)
-      for axis, at in ((0, (2, 0, 2)), (1, (1,)), (2, ()))),
+    *(row("elements", lambda x, at=at: x[tuple(
+        np.array(i, dtype=int) if isinstance(i, tuple) else i for i in at)], ((4, 3, 2),), index=at)
+      for at in (((2, 0, 2),), (slice(None), (1,)), (slice(None), slice(1, 3), ()),
+                 (((0, 1), (2, 3)), slice(1, 2)), ((0, 3), (2, 1)), (1, slice(None), (1, 0)))),
     row("matmul", np.matmul,
         ((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 4)), ((1, 1), (1, 1)),
         ((1, 3), (3, 1)), ((9, 8), (8, 7)), ((5, 2, 3), (3, 4)), ((2, 3), (5, 3, 4)),
