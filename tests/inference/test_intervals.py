@@ -30,7 +30,7 @@ from dropcheck.inference.intervals import (
     seen_variance,
     upper_bound,
 )
-from dropcheck.simulation.steps import Clip, net_points, with_clips
+from dropcheck.simulation.steps import Clip, with_clips
 
 Ends = tuple[float, float]
 EVERYWHERE = (-math.inf, math.inf)
@@ -269,16 +269,15 @@ def test_bounds_and_error_rates_that_do_not_hold_are_noticed() -> None:
     assert not alarm(missed_by(coin, COIN, 0.0, 400), 500, ALPHA / 4)
 
 
-def test_points_of_a_net_taken_for_independent_values_miss_too_often() -> None:
-    """As the means of nets taken for the means of so many draws would: an indicator of a square."""
-    generator, size, nets, missed, side = np.random.default_rng(0), 64, 100, [0, 0], 0.53
+def test_values_that_repeat_taken_for_independent_ones_miss_too_often() -> None:
+    """As the draws of calls of code would, if each counted by itself."""
+    generator, size, calls, missed, chance = np.random.default_rng(0), 64, 100, [0, 0], 0.15
     for _ in range(200):
-        points = net_points(generator, 3, size, nets) * 2.0**-64
-        means = np.where((points < side).all(axis=0).reshape(nets, size)[:, 0], 1.0, 0.0)
+        means = np.where(generator.random(calls) < chance, 1.0, 0.0)
         known = spread(0.15, float(means.var()) + 1e-9, 0.0, 1.0)
         for place, values in enumerate((means, means.repeat(size))):
             low, high = seen(known, values)
-            missed[place] += not low <= side**3 <= high
+            missed[place] += not low <= chance <= high
     assert not alarm(missed[0], 200, ALPHA)
     assert alarm(missed[1], 200, ALPHA)
 

@@ -26,7 +26,7 @@ MIXED = [
     entry("open", "u ~ bernoulli(0.5)", "P(u) < 0.5"),
     entry("fixed", "", "2 + 2 == 4"),
     entry("median", N, "Median(x) == 0.05"),
-    entry("net", "x, y ~ uniform(0, 1)", "E(exp(x * y)) == 1.3179021514544038", "within: 3e-4"),
+    entry("two", "x, y ~ uniform(0, 1)", "E(exp(x * y)) == 1.3179021514544038", "within: 3e-3"),
 ]  # fmt: skip
 SETTINGS = Settings(threads=1, max_draws=4_000_000, alpha=1e-4, draws_only=True)
 
@@ -47,7 +47,6 @@ def test_neither_threads_nor_processes_nor_other_cases_change_a_bit_of_a_result(
     results = tried(registry, SETTINGS)
     whole = told(results)
     assert [one.claim for one in results] == [case.claim.id for case in registry.expand()]
-    assert results[-1].sampling.startswith("nets of ")
     assert told(tried(registry, replace(SETTINGS, threads=4))) == whole
     two = replace(SETTINGS, threads=2)
     assert told([*verify_cases(registry.expand(), two, registry, processes=True)]) == whole
