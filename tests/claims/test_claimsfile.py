@@ -20,55 +20,9 @@ from jsonschema import Draft7Validator
 
 from dropcheck.claims.claimsfile import SCHEMA_FILE, ClaimKeys, claims_schema
 from dropcheck.claims.reader import load_registry, read_registries, read_registry, read_text
-from dropcheck.claims.registry import MOST_CASES, Claim, Registry, SourceText, Tolerance
+from dropcheck.claims.registry import MOST_CASES, Claim, Registry, SourceText
 from dropcheck.claims.yaml_places import DEEPEST, LARGEST_FILE, Node, Problems, compose, decode
 from dropcheck.errors import DropcheckError, Problem
-
-WHOLE_TEXT = """\
-dropcheck: 1                       # the version
-
-documents:
-  post:
-    title: Scaling in a block
-    date: 2024-02-13
-    url: https://example.org/scaling
-
-defaults:
-  resolution: 0.02
-  tags: [shared]
-
-claims:
-  qk-variance:
-    title: The dot product
-      has variance d_k
-    document: post
-    section: Some Math
-    tags: [attention, no]
-    note: |
-      A sum of d_k terms.
-    parameters:
-      dk: [16, 64, 2**8]
-      law: ["normal( 0,1 )", "rademacher()"]
-      scale: 1e-3
-    requires: dk > 0
-    model: |
-      # a comment of the language
-      q ~ law[dk]
-
-      k ~ normal(0, 1)[dk]
-    claim: Var(q @ k) == dk
-  listed:
-    title: "Cases: in a list"
-    cases:
-      - {p: 0.1, n: 10}
-      - {p: 1/2, n: 4e1}
-    requires: [0 <= p, p < 1]
-    expect: refuted
-    tolerance: 0.005
-    within: 0.5
-    tags: []
-    claim: 'p * n == 1'
-"""
 
 GOOD = "dropcheck: 1\nclaims: {a: {title: T, claim: 1 == 1}}\n"
 
@@ -112,34 +66,6 @@ def files_of(registry: Registry) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.location.file for one in registry.claims.values()))
 
 
-def test_a_whole_file() -> None:
-    registry = read_text(WHOLE_TEXT, "claims.yaml")
-    assert registry.name == "claims.yaml"
-    assert registry.documents["post"].date == "2024-02-13"
-    assert registry.documents["post"].url == "https://example.org/scaling"
-    first, second = registry.claims.values()
-    assert first.title == "The dot product has variance d_k"
-    assert first.statement.text == "Var(q @ k) == dk"
-    assert first.parameters == {
-        "dk": (16.0, 64.0, 256.0),
-        "law": ("normal(0, 1)", "rademacher()"),
-        "scale": (0.001,),
-    }
-    assert first.cases is None
-    assert [text.text for text in first.requires] == ["dk > 0"]
-    assert (first.expect, first.tolerance, first.resolution) == ("verified", None, 0.02)
-    assert first.tags == ("attention", "no")
-    assert first.note == "A sum of d_k terms."
-    assert (first.location.line, first.location.column) == (14, 3)
-    assert len(first.expand()) == 6
-    assert second.cases == ({"p": 0.1, "n": 10.0}, {"p": 0.5, "n": 40.0})
-    assert second.model is None
-    assert (second.expect, second.tolerance, second.within) == ("refuted", Tolerance(0.005), 0.5)
-    assert second.tags == ()  # its own, empty: the defaults' are not wanted
-    place_of_n = second.parameter_locations["n"]
-    assert (place_of_n.line, place_of_n.column) == (36, 18)
-
-
 @pytest.mark.parametrize(
     ("written", "number"),
     [("010", 10), ("0o10", 8), ("0x10", 16), ("1e-3", 0.001), ("-0.0", 0), (".5", 0.5), ("+3", 3)],
@@ -147,15 +73,6 @@ def test_a_whole_file() -> None:
 def test_numbers_by_the_core_rules(written: str, number: float) -> None:
     claim = claim_of(f"title: T\nclaim: p == p\nparameters: {{p: {written}}}")
     assert claim.parameters["p"] == (number,)
-
-
-def test_line_ends_and_a_byte_order_mark_make_no_difference() -> None:
-    expected = read_text(WHOLE_TEXT)
-    for text in ("\ufeff" + WHOLE_TEXT, WHOLE_TEXT.replace("\n", "\r\n")):
-        registry = read_text(text)
-        assert registry.claims.keys() == expected.claims.keys()
-        for name, claim in registry.claims.items():
-            assert claim.statement.places == expected.claims[name].statement.places
 
 
 # ---- files that cannot be read -------------------------------------------------------------------

@@ -15,6 +15,7 @@ from dropcheck import cli
 from dropcheck.cli_output import ExitCode
 from dropcheck.judging import judge
 from dropcheck.judging.case import CaseRun, Finding
+from dropcheck.options import VALUES
 from dropcheck.results import CaseResult, Exact, Guarantee, Method, Resolution, Verdict
 from dropcheck.settings import Settings
 
@@ -98,6 +99,12 @@ def test_parameters_are_options(
     result = cli("run", *arguments, "--format", "json")
     assert result.err == ""
     assert parameters_of(result.out) == parameters
+
+
+def test_times_and_seeds_read_as_people_write_them() -> None:
+    times = {"10s": 10, "500ms": 0.5, "2m": 120, "2min": 120, "10": 10, "1h": 3600, "0.5": 0.5}
+    assert {text: VALUES["time_limit"].read(text) for text in times} == times
+    assert VALUES["seed"].read("9007199254740993") == 9007199254740993  # 2**53 + 1
 
 
 def test_settings_reach_the_verifier(cli: Cli, verify: Any) -> None:

@@ -63,67 +63,6 @@ def test_the_command_that_repeats_a_case_names_every_file(files: Cli) -> None:
     assert json.loads(again.out)["cases"][0]["repeat"] == case["repeat"]
 
 
-TEXT = """\
-dropcheck: 1
-documents: {post: {title: A post}, thread: {title: A thread}}
-models:
-  inverted: |
-    x ~ normal(2, 1)
-    m ~ bernoulli(1 - p)
-    y = m * x / (1 - p)
-claims:
-  inverted-dropout:
-    title: It keeps the mean
-    sources: [{document: post, section: A}, {document: thread}]
-    parameters: {p: [0.2, 0.5]}
-    model: inverted
-    claims:
-      mean: E(y) == 2
-      sd: {claim: Std(y) == Std(x), expect: refuted, truth: variance, says: It stays, note: No}
-      variance: {claim: Var(y) == 1 + p / (1 - p) * 5, tags: [spread], title: The variance}
-  other: {title: T, claim: 1 == 1}
-"""
-
-
-@pytest.fixture
-def here(folder: Path) -> Path:
-    (folder / "claims.yaml").write_text(TEXT)
-    return folder
-
-
-def called(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    from dropcheck.cli import main
-
-    code = main(list(arguments))
-    done = capsys.readouterr()
-    return code, done.out, done.err
-
-
-def run_claims(out: str) -> list[str]:
-    return list(dict.fromkeys(case["claim"] for case in json.loads(out)["cases"]))
-
-
-EVERY = [f"inverted-dropout.{name}" for name in ("mean", "sd", "variance")]
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (["inverted-dropout"], EVERY),
-        (["inverted-dropout.sd"], EVERY[1:2]),
-        (["inverted-dropout.sd", "claims.yaml"], EVERY[1:2]),
-        (["*.mean", "other"], [EVERY[0], "other"]),
-        (["--tag", "spread"], EVERY[2:]),
-        (["all"], [*EVERY, "other"]),
-    ],
-)
-def test_what_is_named_is_run(
-    here: Path, capsys: pytest.CaptureFixture[str], words: list[str], expected: list[str]
-) -> None:
-    code, out, _ = called(capsys, "run", *words, "--format", "json")
-    assert (code, run_claims(out)) == (0, expected)
-
-
 MARKED = "# Sums\n\nIt is 3<!-- dropcheck #sums: == 1 + 2 -->.\n"
 
 
@@ -232,13 +171,6 @@ def test_a_file_is_not_written_over(folder: Path, capsys: Capsys) -> None:
     assert "--force" in told.err
     assert (folder / "claims.yaml").read_text() == "mine"
     assert names(folder) == {"claims.yaml"}
-
-
-def test_somebody_elses_schema_is_not_written_over(folder: Path, capsys: Capsys) -> None:
-    (folder / SCHEMA).write_text('{"title": "Insurance claims"}')
-    assert main(["init"]) == 2
-    assert "not dropcheck's schema" in capsys.readouterr().err
-    assert names(folder) == {SCHEMA}
 
 
 @pytest.mark.parametrize(

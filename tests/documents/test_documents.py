@@ -7,19 +7,14 @@ import re
 from decimal import Decimal
 from pathlib import Path
 
-import cmarkgfm
 import pytest
-from cmarkgfm.cmark import Options
 from fuzzed_documents import CELLS, TEX, notebook
 
 from dropcheck.claims.reader import read_registry
 from dropcheck.claims.registry import Registry
 from dropcheck.claims.select import select_claims
-from dropcheck.claims.yaml_places import Problems, decode
 from dropcheck.cli import main
 from dropcheck.documents import read_any
-from dropcheck.documents.markdown import read_markdown
-from dropcheck.documents.marks import Mark, Page
 from dropcheck.errors import DropcheckError, NothingSelected
 from dropcheck.inference.region import Printed
 from dropcheck.language.check import check_registry
@@ -42,10 +37,6 @@ def read(folder: Path, text: str, name: str = "paper.md") -> Registry:
     path = folder / name
     path.write_text(text, encoding="utf-8")
     return read_any(path, name)
-
-
-def page_of(text: str) -> Page:
-    return Page(Problems(decode(text.encode(), "a.md")))
 
 
 @pytest.mark.parametrize("name", PAPERS)
@@ -390,41 +381,6 @@ def test_a_formula_says_of_each_element_what_it_says_of_any(
 
 
 TOP = Path(__file__).parents[2]
-MARKED = {
-    "paper.md": PAPERS["paper.md"],
-    **{
-        path.name: path.read_text(encoding="utf-8")
-        for folder in (TOP / "docs", Path(__file__).parent)
-        for path in sorted(folder.glob("*.md"))
-    },
-    "README.md": (TOP / "README.md").read_text(encoding="utf-8"),
-}
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_CLOSING = "<!-- /dropcheck -->"
-
-
-def rendered(text: str) -> str:
-    return str(cmarkgfm.github_flavored_markdown_to_html(text, Options.CMARK_OPT_UNSAFE))
-
-
-def without_marks(text: str) -> str:
-    """The document as it would be without dropcheck."""
-    page = page_of(text)
-    kept = page.text
-    for mark in reversed(read_markdown(page).parts):
-        if isinstance(mark, Mark):
-            kept = kept[: mark.comment.start] + (
-                kept[mark.comment.end :]
-                if mark.pair is None
-                else kept[mark.comment.end :].replace(_CLOSING, "", 1)
-            )
-    return kept
-
-
-@pytest.mark.parametrize("name", MARKED)
-def test_rendered_it_is_the_unmarked_document_but_for_the_comments(name: str) -> None:
-    text = MARKED[name]
-    assert _COMMENT.sub("", rendered(text)) == _COMMENT.sub("", rendered(without_marks(text)))
 
 
 # ---- a long page ---------------------------------------------------------------------------------

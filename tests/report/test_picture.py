@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import math
 from dataclasses import replace
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from cli_stub import Cli
-from PIL import Image
 from report_cases import (
     ALL_KINDS,
     CONFIRMED,
@@ -25,10 +21,9 @@ from report_cases import (
     swept,
 )
 
-from dropcheck.errors import DropcheckError
-from dropcheck.report import Report, formats
-from dropcheck.report.pictures import LIGHT, Placed, picture, placed
-from dropcheck.results import CaseResult, Exact, Verdict
+from dropcheck.report import Report
+from dropcheck.report.pictures import Placed, picture, placed
+from dropcheck.results import CaseResult, Exact
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -125,17 +120,6 @@ def test_the_same_run_gives_the_same_bytes(kind: str, plot: bool) -> None:
     assert b"<dc:date>" not in first
 
 
-def test_a_png_is_one_and_too_many_cases_for_it_are_told_of() -> None:
-    with Image.open(io.BytesIO(drawn(*ALL_KINDS, kind="png"))) as image:
-        assert image.format == "PNG"
-        colours = {pixel for _, pixel in image.convert("RGB").getcolors(10**6) or []}
-    assert {tuple(bytes.fromhex(LIGHT[verdict][1:])) for verdict in Verdict} <= colours
-    cases = [replace(PASSED, parameters={"dk": float(n)}) for n in range(2000)]
-    with pytest.raises(DropcheckError, match="too large for a PNG") as caught:
-        drawn(*cases, kind="png")
-    assert ".svg" in (caught.value.problems[0].hint or "")
-
-
 # ---- the curve of a sweep -----------------------------------------------------------------------
 
 
@@ -168,18 +152,3 @@ def with_law(law: str) -> CaseResult:
 )
 def test_sweeps_of_every_kind_are_drawn(cases: list[CaseResult], written: set[str]) -> None:
     assert written <= set(texts(drawn(*cases, plot=True)))
-
-
-# ---- from the command line ----------------------------------------------------------------------
-
-
-def test_without_matplotlib_the_message_says_what_to_install_and_the_page_works(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(formats, "find_spec", lambda name: None if name == "matplotlib" else name)
-    called = cli("run", "all", "-o", "run.svg")
-    assert (called.code, called.out) == (2, "")  # before anything was drawn
-    assert "pictures need matplotlib, which is not installed" in called.err
-    assert "pip install matplotlib;" in called.err
-    assert not Path("run.svg").exists()
-    assert cli("run", "product-variance", "-o", "run.html").code == 0

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from report_cases import FAILED, PASSED, UNDECIDED, run_of
 
-from dropcheck.claims.registry import Claim, Registry, SourceText
+from dropcheck.claims.registry import Registry
 from dropcheck.errors import Location, Problem
 from dropcheck.report import Report
 from dropcheck.report.conformance import conformance, sign
 from dropcheck.report.formats import FORMATS
-from dropcheck.report.screen import Terminal, problems_text, render, styled, terminal_of
+from dropcheck.report.screen import Terminal, problems_text, terminal_of
 from dropcheck.report.table import MOST_BLOCKS, run_report
 from dropcheck.report.words import worst
-from dropcheck.results import CaseResult, Outcome, Passage, Region, Verdict
+from dropcheck.results import CaseResult, Outcome, Region, Verdict
 
 # ---- a row a claim -------------------------------------------------------------------------------
 
@@ -130,11 +130,6 @@ def test_colour_is_for_terminals_that_want_it(
     assert ("\x1b[" in run_report(run_of(FAILED), terminal)) is colour
 
 
-def test_user_text_is_no_markup() -> None:
-    text = "Var[q.k] [/x] [bold]b[/bold] :smile: [link=http://x]"
-    assert render([styled(text), text], Terminal()) == f"{text}\n{text}\n"
-
-
 # ---- any table -----------------------------------------------------------------------------------
 
 
@@ -221,34 +216,3 @@ def test_a_long_line_is_shown_around_its_column(column: int, width: int | None) 
         assert shown[at] == text[column - 1]
     else:
         assert at == len(shown)
-
-
-def test_problems_without_a_place_and_many_of_them() -> None:
-    assert problems_text([Problem("no")], Terminal()) == "error: no\n"
-    text = problems_text([Problem("no")] * 300, Terminal())
-    assert text.endswith("and 100 more\n300 errors\n")
-
-
-# ---- claims --------------------------------------------------------------------------------------
-
-
-CARD = Claim(
-    id="qk-variance",
-    title="Variance of q·k [/x]",
-    statement=SourceText.plain("Var(q @ k) == dk"),
-    model=SourceText.plain("q ~ normal(0, 1)[dk]\nk ~ normal(0, 1)[dk]\n"),
-    parameters={"dk": (16.0, 512.0), "law": ("normal(0, 1)",)},
-    cases=None,
-    requires=(SourceText.plain("dk >= 1"),),
-    expect="verified",
-    tolerance=None,
-    resolution=0.01,
-    within=None,
-    sources=(Passage("post", "Attention"),),
-    says=None,
-    note="a sum of dk products",
-    truth=None,
-    tags=("attention", "scaling"),
-    location=Location("claims.yaml", 18),
-    parameter_locations={},
-)
