@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 
 from dropcheck.claims.values import short_parameters
 from dropcheck.report import words
 from dropcheck.report.facts import facts
-from dropcheck.results import CaseResult, Outcome, ParameterValue
+from dropcheck.results import CaseResult, Outcome
 
 MODEL = "model"
-MOST_POINTS = 3  # how many parameter values of one row are named; the rest are counted
 NOTHING = "-"
 SIGNS = {  # of a cell by its worst case, the worst first, with their meanings
     Outcome.ERROR: ("error", "could not be judged"),
@@ -24,15 +23,14 @@ Head = tuple[str, str | None]
 """A column: an implementation in one of its number formats, or the mathematics."""
 Cell = tuple[CaseResult, ...]
 """The cases of a claim in one column."""
-Point = tuple[tuple[str, ParameterValue], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A claim at all its parameter values, or at those that have the same signs in all columns."""
+    """A claim at all its parameter values, or at those that are named."""
 
     claim: str
-    parameters: str  # the values in few words; empty where the row has all of them
+    parameters: str
     cells: tuple[Cell, ...]
 
 
@@ -64,55 +62,30 @@ def conformance(cases: Sequence[CaseResult], *, each: bool = False) -> Conforman
 
     Args:
         cases: the cases of the run.
-        each: whether each parameter value has a row; otherwise those of a claim share one where
-            they have the same signs in every column.
+        each: whether each parameter value has a row; otherwise a claim has one.
     """
     if all(case.column is None for case in cases):
         return None
-    heads = tuple(dict.fromkeys(map(_head, sorted(cases, key=lambda case: bool(case.column)))))
-    by_claim: dict[str, list[CaseResult]] = {}
+    heads = dict.fromkeys(map(_head, sorted(cases, key=lambda case: bool(case.column))))
+    rows: dict[tuple[str, str], dict[Head, list[CaseResult]]] = {}
     for case in cases:
-        by_claim.setdefault(case.of or case.claim, []).append(case)
+        key = case.of or case.claim, short_parameters(case.point) if each else ""
+        rows.setdefault(key, {}).setdefault(_head(case), []).append(case)
     return Conformance(
-        heads, tuple(chain(*(_rows(claim, own, heads, each) for claim, own in by_claim.items())))
+        heads=tuple(heads),
+        rows=tuple(
+            Row(
+                claim=claim,
+                parameters=at,
+                cells=tuple(tuple(own.get(head, ())) for head in heads),
+            )
+            for (claim, at), own in rows.items()
+        ),
     )
 
 
 def _head(case: CaseResult) -> Head:
     return MODEL if case.column is None else case.column, case.dtype
-
-
-def _rows(
-    claim: str, cases: Sequence[CaseResult], heads: Sequence[Head], each: bool
-) -> Iterator[Row]:
-    """The rows of one claim."""
-    points: dict[Point, dict[Head, CaseResult]] = {}
-    for case in cases:
-        points.setdefault(tuple(case.point.items()), {})[_head(case)] = case
-    together: dict[object, list[Point]] = {}
-    for point, own in points.items():
-        results = tuple(own[head].result if head in own else None for head in heads)
-        together.setdefault(point if each else results, []).append(point)
-    for alike in together.values():
-        found = [points[one] for one in alike]
-        yield Row(
-            claim=claim,
-            parameters="" if len(together) == 1 and not each else _text(alike, list(points)),
-            cells=tuple(tuple(own[head] for own in found if head in own) for head in heads),
-        )
-
-
-def _text(points: Sequence[Point], beside: Sequence[Point]) -> str:
-    """Parameter values in few words; only of parameters that vary over the claim's rows."""
-    names = [name for name, _ in points[0]]
-    names = [name for name in names if len({dict(one).get(name) for one in beside}) > 1] or names
-    shown = [
-        short_parameters({name: dict(one)[name] for name in names}) for one in points[:MOST_POINTS]
-    ]
-    more = [f"{len(points) - MOST_POINTS} more"] if len(points) > MOST_POINTS else []
-    if len(names) == 1:
-        return ", ".join([shown[0], *(one.partition("=")[2] for one in shown[1:]), *more])
-    return "; ".join([*shown, *more])
 
 
 # ---- cells in words ------------------------------------------------------------------------------
