@@ -481,7 +481,7 @@ def planted_in(
     for name, mutated in filter(None, itertools.chain(*itertools.zip_longest(*kinds))):
         mutant, built = _mutant(claim, parsed, name, mutated), CaseGraphs(graphs.memory)
         with suppress(DropcheckError):
-            built.lowered(Case(mutant.claim, at), built.parsed(mutant.claim))
+            built.lowered(Case(mutant.claim, at))
             yield mutant, built
 
 

@@ -50,7 +50,6 @@ class Reason(Enum):
         "no draw was made: leave --exact out to have it simulated",
     )
     OUT_OF_TIME = ("the time of the run was up before its first draw", "the time was up")
-    NOTHING_RANDOM = ("nothing in it is random: arithmetic decides it",)
     # the quantity
     UNDEFINED_ARITHMETIC = (
         "the quantity is undefined (it works out as NaN or infinite)",

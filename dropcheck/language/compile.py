@@ -439,17 +439,13 @@ class CaseGraphs:
         """
         return case.stream_key, self.parsed(case.claim).single
 
-    def lowered(self, case: Case, parsed: ParsedClaim | None = None) -> LoweredCase:
+    def lowered(self, case: Case) -> LoweredCase:
         """The graph of a case.
-
-        Args:
-            case: the case.
-            parsed: its claim, if parameter values or their places differ from those in the file.
 
         Raises:
             DropcheckError: as `lower_case`.
         """
-        parsed = parsed or self.parsed(case.claim)
+        parsed = self.parsed(case.claim)
         key = case.stream_key, parsed.single
         stored = self._lowered.get(key)
         own = None if stored is None else _of_statement(stored, parsed)
