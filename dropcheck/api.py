@@ -340,10 +340,10 @@ def _failure(result: CaseResult) -> str:
     Options are written as in Python.
     """
     from dropcheck.report.table import case_block
-    from dropcheck.report.words import DECIDED_EXACTLY, headline, needs
+    from dropcheck.report.words import headline, needs
 
     block = case_block(result)
-    text = f"{headline(result)}\n\n{block}".rstrip("\n").replace(DECIDED_EXACTLY, "")
+    text = f"{headline(result)}\n\n{block}".rstrip("\n")
     needed = needs(result)
     if needed is not None:
         text = text.replace(needed, needed.replace("--max-draws ", "max_draws="))

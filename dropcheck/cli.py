@@ -380,7 +380,6 @@ def mutate(given: Given) -> ExitCode:
         claims=tuple(done),
         seconds=time.perf_counter() - started,
         interrupted=interrupted,
-        repeats={one.id: _mutate_again(given, one.id, settings.seed) for one in chosen},
     )
     shown = {name: given.values[name] for name in ("verbose", "quiet")}
     print_out(mutation_report(result, terminal_of(sys.stdout), **shown))
@@ -389,14 +388,6 @@ def mutate(given: Given) -> ExitCode:
     if any(one.failed for one in done):
         return ExitCode.FAILED
     return ExitCode.UNDECIDED if any(one.undecided for one in done) else ExitCode.PASSED
-
-
-def _mutate_again(given: Given, claim: str, seed: int) -> str:
-    """The command that judges the mutants of one claim again, with the same draws."""
-    files = [word for file in given.files for word in ("--file", file)]
-    options = [f"{name}={text}" for name, text in given.again().items()]
-    words = ["dropcheck", "mutate", claim, "--verbose", *files, *options, "--seed", str(seed)]
-    return shlex.join(words)
 
 
 @_command

@@ -336,14 +336,13 @@ class ClaimResult:
 
 @dataclass(frozen=True, slots=True)
 class MutationRun:
-    """All claims of one run; `repeats` has the command for each claim alone."""
+    """All claims of one run."""
 
     registry: str
     settings: Settings
     claims: tuple[ClaimResult, ...]
     seconds: float
     interrupted: bool = False
-    repeats: Mapping[str, str] = field(default_factory=dict)
 
     def count(self, fate: Fate) -> int:
         """How many mutants of all claims ended in this way."""

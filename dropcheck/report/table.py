@@ -114,7 +114,7 @@ def pairs(said: Row) -> RenderableType:
 
 
 def block(
-    heading: str, style: str, said: Mapping[str, str | None], repeat: str
+    heading: str, style: str, said: Mapping[str, str | None], repeat: str = ""
 ) -> list[RenderableType]:
     """A block on one result below a table, with the command that repeats it.
 

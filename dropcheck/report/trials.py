@@ -96,7 +96,7 @@ def mutation_report(
         items += [*(styled(UNCOUNTED[fate]) for fate in there if fate in UNCOUNTED), ""]
     for mutant in run.mutants:
         if mutant.fate in (Fate.SURVIVED, Fate.UNDECIDED):
-            items += [*_survivor(mutant, run), ""]
+            items += [*_survivor(mutant), ""]
     for fate in UNCOUNTED if verbose else ():
         if mutants := [one for one in run.mutants if one.fate is fate]:
             items += [styled(f"{fate}:", "bold"), *map(_line, mutants), ""]
@@ -136,7 +136,7 @@ def verdict_on(claim: ClaimResult) -> tuple[str, str]:
     return ("undecided", "yellow") if claim.undecided else ("pass", "green")
 
 
-def _survivor(mutant: Mutant, run: MutationRun) -> list[RenderableType]:
+def _survivor(mutant: Mutant) -> list[RenderableType]:
     claim, where = mutant.claim, one_line(format_parameters(mutant.parameters))
     said = {
         "title": one_line(claim.title),
@@ -149,7 +149,7 @@ def _survivor(mutant: Mutant, run: MutationRun) -> list[RenderableType]:
     survived = mutant.fate is Fate.SURVIVED
     heading = "  ".join(filter(None, ("SURVIVED" if survived else mutant.fate, claim.id, where)))
     style = "bold red" if survived else "yellow"
-    return block(heading, style, said, run.repeats.get(claim.id, ""))
+    return block(heading, style, said)
 
 
 def _line(mutant: Mutant) -> str:

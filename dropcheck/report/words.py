@@ -35,7 +35,6 @@ MOST_DIGITS_MORE = 8
 LONG = 3600.0
 OTHER_WAYS = "; else claim a ratio, a bound or a probability, or a coarser --resolution"
 NOT_CONFIRMED = "not confirmed"
-DECIDED_EXACTLY = ": --exact decides by that"
 STYLES = dict(zip(Outcome, ("green", "bold red", "yellow", "bold red"), strict=True))
 
 Ends = tuple[float | None, float | None]
@@ -101,15 +100,6 @@ def note(case: CaseResult) -> str | None:
 def weight(case: CaseResult) -> float:
     """The weight of a note; of several, the one with the largest weight is shown."""
     return (case.within or 0.0) / (case.scale or math.inf)
-
-
-def decided_exactly(case: CaseResult) -> bool:
-    """Whether --exact decides an undecided case; it does not where its value is a strict end."""
-    if case.exact is None or case.region is None or case.method is Method.EXACT_VALUE:
-        return False
-    near = case.exact.error + DIFFERENCE_ROUNDING * abs(case.exact.value)
-    ends = (case.region.low, case.region.low_open), (case.region.high, case.region.high_open)
-    return not any(is_open and abs(case.exact.value - end) <= near for end, is_open in ends)
 
 
 def price(case: CaseResult) -> str | None:
@@ -378,14 +368,9 @@ def reading(case: CaseResult) -> str:
         return known or _why_refuted(case)
     cheaper = price(case) if case.calls is None else None  # else it is what the case needs
     more = "; ".join(filter(None, (needs(case), cheaper))) if needs(case) else None
-    if decided_exactly(case):
-        text = f"the model gives the exact value, {exact(case)}{DECIDED_EXACTLY}"
-        text += f"; by draws it {more}" if more else ""
-    elif more is not None:
-        text = f"too few draws: {more}"
-    else:
-        text = known or "not decided by these draws"
-    return text
+    if more is not None:
+        return f"too few draws: {more}"
+    return known or "not decided by these draws"
 
 
 def _why_refuted(case: CaseResult) -> str:

@@ -178,8 +178,7 @@ SAID: dict[str, list[tuple[CaseResult, str | None]]] = {
             "or --max-draws 1.5e6)"),
         (replace(UNDECIDED, more_draws=None, explanation=Reason.HEAVY_SUM.explain()),
             Reason.HEAVY_SUM.reading),
-        (OPEN, "the model gives the exact value, 0.41: --exact decides by that; by draws it "
-            "needs about 1.3e6 more draws (--max-draws 1.5e6)"),
+        (OPEN, NEEDS),
         # the promise that would do
         (priced(Region(0.0, 0.0), -0.0331, 0.02), f"{NEEDS}; within: 0.034 would do with these"),
         (priced(Region(high=0.0), -0.5, 0.02), f"{NEEDS}; within: 0.02 would do with these"),
