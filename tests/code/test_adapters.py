@@ -18,7 +18,6 @@ from fake_framework import FakeAdapter
 from slots_made import bound, drawn
 
 from dropcheck.code.adapters.adapter import Adapter, numbers_of
-from dropcheck.errors import DropcheckError
 
 # In tests of a framework its own warnings are its own matter.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -98,31 +97,6 @@ def test_every_number_of_a_format_comes_back(name: str, dtype: str) -> None:
     assert np.array_equal(adapter.returned(adapter.given(values.copy(), dtype)), values)
     odd = np.array([np.nan, np.inf, -np.inf], "f4")
     assert np.array_equal(adapter.returned(adapter.given(odd, dtype)), odd, equal_nan=True)
-
-
-def test_samplers_and_objects_of_torch() -> None:
-    adapter = adapter_of("torch")
-    import torch
-
-    for function in (lambda size, dtype: torch.randn(size, dtype=dtype), torch.randn):
-        found = drawn(bound(adapter, function, ()), 300, size=(2, 3))["train"]
-        assert found.shape == (2, 3, 300)
-        assert abs(found.mean()) < 0.2  # 8 standard deviations
-    code = bound(adapter, torch.nn.Sequential(torch.nn.Dropout(HALF)))
-    assert set(np.unique(drawn(code, 300, X, HALF)["train"] / X)) == {0.0, 2.0}
-    with pytest.raises(DropcheckError, match=r"was built with p=0\.5"):
-        drawn(code, 300, X, 0.25)
-
-
-def test_float64_of_jax_has_to_be_set() -> None:
-    adapter = adapter_of("jax")
-    import jax
-
-    if jax.config.jax_enable_x64:
-        pytest.skip("float64 of jax is set")
-    with pytest.raises(DropcheckError) as caught:
-        drawn(bound(adapter, lambda x: x, ("x",)), 300, X, dtype="float64")
-    assert "JAX_ENABLE_X64=1" in str(caught.value.problems[0].hint)
 
 
 # ---- the adapter of the page ---------------------------------------------------------------------
