@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import io
 import json
 import os
 import re
@@ -10,10 +12,10 @@ import shlex
 import shutil
 import stat
 import subprocess
-import sys
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -321,15 +323,11 @@ OTHERS = {
 }
 
 
+@cache
 def helped(*words: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "dropcheck", *words, "--help"],
-        capture_output=True,
-        encoding="utf-8",
-        timeout=60,
-        check=True,
-    )
-    return done.stdout
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        assert main([*words, "--help"]) == 0
+    return printed.getvalue()
 
 
 def rows(text: str, header: str) -> list[str]:

@@ -26,57 +26,6 @@ def values_of(model: str, names: str) -> list[Value]:
     return values  # type: ignore[return-value]  # as the line above says
 
 
-def kinds(model: str, names: str = "x") -> list[object]:
-    """For each entry the number of its kind, in the order in which the kinds are met."""
-    values = values_of(model, names)
-    found = entries_alike(values, broadcast([one.shape for one in values]), {})
-    assert found is not None
-    first: dict[int, int] = {}
-    for one in found.ravel().tolist():
-        first.setdefault(one, len(first))
-    listed: list[object] = np.vectorize(first.get)(found).tolist()
-    return listed
-
-
-Z, ZZ = "z ~ normal(0, 1)[3]; ", "Z ~ normal(0, 1)[3, 2]; "
-ONE = {
-    "x ~ normal(0, 1)[3]": [0, 0, 0],
-    "x ~ normal(0, [1, 1, 2])": [0, 1, 2],
-    "m ~ normal(0, 1)[3]; x ~ normal(m, 1)": [0, 0, 0],
-    "x ~ permutation(3)": [0, 0, 0],
-    Z + "x = softmax(z)": [0, 0, 0],
-    Z + "x = z * [1, 2, 2]": [0, 1, 2],
-    Z + "x = sort(z)[1] * z": [0, 0, 0],
-    Z + "x = flip(z) + z": [0, 1, 2],
-    Z + "x = outer(z, z)": [[0, 1, 1], [1, 0, 1], [1, 1, 0]],
-    ZZ + "x = cumsum(Z)": [[0, 1], [0, 1], [0, 1]],
-    ZZ + "x = Z @ Z.T": [[0, 1, 1], [1, 0, 1], [1, 1, 0]],
-    "k ~ categorical([0.5, 0.5])[3]; x = [1, 2][k]": [0, 0, 0],
-}
-
-
-@pytest.mark.parametrize("model", ONE)
-def test_kinds_of_one_array(model: str) -> None:
-    assert kinds(model) == ONE[model]
-
-
-TOGETHER = {
-    ("x, y ~ normal(0, 1)[2]", "x y"): [0, 0],
-    ("x ~ normal(0, 1)[2]; y = [x[0], -x[1]]", "x y"): [0, 1],
-    ("x ~ normal(0, 1)[2]; y = flip(x)", "x y"): [0, 0],
-    ("x ~ normal(0, 1)[3]; y = x[0]", "x y"): [0, 1, 2],
-    ("x ~ normal(0, 1)[3]; c = x > 0", "x c"): [0, 0, 0],
-    ("x ~ normal(0, 1)[3]; c = x[2] > 0", "x c"): [0, 1, 2],
-    ("x ~ normal(0, 1)[3]; c = any(x > 0)", "x c"): [0, 0, 0],
-    ("x ~ normal(0, 1)[3]; y = x[:, None]", "x y"): [[0, 1, 1], [1, 0, 1], [1, 1, 0]],
-}
-
-
-@pytest.mark.parametrize(("model", "names"), TOGETHER)
-def test_kinds_of_several_together(model: str, names: str) -> None:
-    assert kinds(model, names) == TOGETHER[model, names]
-
-
 def test_large_arrays_are_alike_at_once() -> None:
     """No entry is looked at: the array of kinds has one number in all."""
     values = values_of("q, k ~ normal(0, 1)[512, 8]; x = softmax(q @ k.T, axis=-1)", "x")

@@ -16,7 +16,7 @@ from dropcheck.report import Report
 from dropcheck.report.conformance import conformance, sign
 from dropcheck.report.formats import FORMATS
 from dropcheck.report.screen import Terminal, problems_text, terminal_of
-from dropcheck.report.table import MOST_BLOCKS, run_report
+from dropcheck.report.table import run_report
 from dropcheck.report.words import worst
 from dropcheck.results import CaseResult, Outcome, Region, Verdict
 
@@ -79,23 +79,6 @@ def test_nothing_that_matters_of_a_failure_is_cut(width: int | None, verbose: in
         assert "".join(text.split()) in block
     for line in report.splitlines():
         assert len(line) <= (width or 999) or line.startswith("  repeat ")
-
-
-# ---- what did not pass ---------------------------------------------------------------------------
-
-
-def test_many_failures_are_counted_and_not_all_told() -> None:
-    many = [replace(FAILED, parameters={"p": n / 100}) for n in range(MOST_BLOCKS + 4)]
-    many[-1] = replace(many[-1], interval=(0.1, 0.2))  # the worst, which a row names
-    many.append(replace(FAILED, claim="another"))
-    report = run_report(run_of(*many), Terminal())
-    assert report.count("  repeat ") == MOST_BLOCKS
-    blocks = [line for line in report.splitlines() if line.startswith("FAIL: refuted  ")]
-    assert [one.split()[2:] for one in blocks[:3]] == [
-        [FAILED.claim, "p=0.23"], ["another", "p=0.3"], [FAILED.claim, "p=0"]
-    ]  # fmt: skip
-    assert "\nand 5 more cases that did not pass: --format json has each\n" in report
-    assert "more case" not in run_report(run_of(*many[:MOST_BLOCKS]), Terminal(), quiet=True)
 
 
 # ---- terminals -----------------------------------------------------------------------------------
