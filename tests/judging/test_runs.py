@@ -26,9 +26,8 @@ MIXED = [
     entry("open", "u ~ bernoulli(0.5)", "P(u) < 0.5"),
     entry("fixed", "", "2 + 2 == 4"),
     entry("median", N, "Median(x) == 0.05"),
-    entry("two", "x, y ~ uniform(0, 1)", "E(exp(x * y)) == 1.3179021514544038", "within: 3e-3"),
 ]  # fmt: skip
-SETTINGS = Settings(threads=1, max_draws=4_000_000, alpha=1e-4, draws_only=True)
+SETTINGS = Settings(threads=1, max_draws=400_000, alpha=1e-4, draws_only=True)
 
 
 def told(results: list[CaseResult]) -> list[str]:

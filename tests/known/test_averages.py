@@ -123,38 +123,26 @@ def test_no_point_of_the_box_leaves_the_enclosure(quantity: str) -> None:
 
 
 @pytest.mark.parametrize("quantity", QUANTITIES)
-def test_the_enclosure_comes_down_to_the_first_order(quantity: str) -> None:
-    case = case_of(f"{quantity} == 1")
-    slopes = gradient(case.enclosed, case.means)
-    excess = []
-    for size in (1e-4, 1e-5):
-        box = size * (1 + np.abs(case.means))
-        low, high = enclose(case.enclosed, case.means, box)
-        first = 2 * float(np.abs(slopes) @ box)
-        assert high - low <= first * (1 + 0.1) + 1e-12
-        # a combination known to a tenth as well as the averages makes the enclosure as narrow
-        along = 0.1 * first / 2
-        low, high = enclose(case.enclosed, case.means, box, slopes, (-along, along))
-        excess.append(high - low - 0.1 * first)
-    # the rest is of second order: a hundredth for a tenth
-    assert excess[1] <= 0.02 * excess[0] + 1e-11
-
-
-@pytest.mark.parametrize("quantity", QUANTITIES)
-def test_the_gradient_is_that_of_differences(quantity: str) -> None:
-    case = case_of(f"{quantity} == 1")
-    step = 1e-6
-    unit = step * np.eye(len(case.means))
-    ahead, back = case.means[:, None] + unit, case.means[:, None] - unit
-    numeric = (case.values(ahead) - case.values(back)) / (2 * step)
-    assert gradient(case.enclosed, case.means) == pytest.approx(numeric, rel=1e-4, abs=1e-5)
-
-
-@pytest.mark.parametrize("quantity", QUANTITIES)
-def test_the_value_is_that_of_the_formulas(quantity: str) -> None:
+def test_value_and_gradient_are_those_of_the_formulas_and_the_rest_is_of_second_order(
+    quantity: str,
+) -> None:
     case = case_of(f"{quantity} == 1")
     found = case.enclosed(over(case.means, np.full(len(case.means), 1e-3)))
     assert float(found.order.value[0]) == pytest.approx(float(case.values(case.means[:, None])[0]))
+    unit = 1e-6 * np.eye(len(case.means))
+    numeric = np.subtract(*(case.values(case.means[:, None] + s * unit) for s in (1, -1))) / 2e-6
+    slopes = gradient(case.enclosed, case.means)
+    assert slopes == pytest.approx(numeric, rel=1e-4, abs=1e-5)
+    excess = []
+    for size in (1e-4, 1e-5):
+        box = size * (1 + np.abs(case.means))
+        first = 2 * float(np.abs(slopes) @ box)
+        low, high = enclose(case.enclosed, case.means, box)
+        assert high - low <= 1.1 * first + 1e-12
+        # a combination known to a tenth as well as the averages makes it as narrow
+        low, high = enclose(case.enclosed, case.means, box, slopes, (-0.05 * first, 0.05 * first))
+        excess.append(high - low - 0.1 * first)
+    assert excess[1] <= 0.02 * excess[0] + 1e-11  # a hundredth for a tenth
 
 
 @pytest.mark.parametrize(
@@ -215,15 +203,6 @@ def test_the_ends_over_a_slab_are_those_of_the_linear_programme() -> None:
         assert found == pytest.approx((low, high), abs=1e-9)
 
 
-def test_one_direction_is_enough_for_the_first_order() -> None:
-    # Var(x) about a centre: the square of the mean's half-width is left, on either side
-    case = case_of("Var(x) == 1")
-    box = np.full(len(case.means), 1e-2)
-    slopes = gradient(case.enclosed, case.means)
-    low, high = enclose(case.enclosed, case.means, box, slopes, (-1e-6, 1e-6))
-    assert high - low == pytest.approx(2e-6 + 2e-4, rel=1e-3)
-
-
 def test_a_quotient_whose_denominator_may_be_0_is_anything() -> None:
     case = case_of("E(x) / E(y) == 1")
     box = np.full(len(case.means), 10.0)
@@ -231,20 +210,6 @@ def test_a_quotient_whose_denominator_may_be_0_is_anything() -> None:
     slopes = gradient(case.enclosed, case.means)
     found = enclose(case.enclosed, case.means, box, slopes, (-0.1, 0.1))
     assert found == (-math.inf, math.inf)
-
-
-def test_a_variance_is_not_negative_where_the_box_is_wide() -> None:
-    case = case_of("Std(x) == 1")
-    low, high = enclose(case.enclosed, case.means, np.full(len(case.means), 10.0))
-    assert low == pytest.approx(0, abs=1e-9)
-    assert 3 < high < 5
-
-
-def test_what_does_not_vary_is_a_point() -> None:
-    case = case_of("Std(x) == 1", model="y ~ normal(0, 1); x = 3.7 + 0 * y")
-    low, high = enclose(case.enclosed, case.means, np.zeros(len(case.means)))
-    assert low == pytest.approx(0, abs=1e-6)
-    assert high == pytest.approx(0, abs=1e-6)
 
 
 def test_numbers_too_small_for_their_squares_are_anything() -> None:

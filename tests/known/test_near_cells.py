@@ -14,12 +14,12 @@ import mpmath
 import numpy as np
 import pytest
 
-from dropcheck.known.enclosure import Curve, Enclosure, Near, applied
+from dropcheck.known.enclosure import Enclosure, Near, applied
 from dropcheck.vocabulary import special
-from dropcheck.vocabulary.functions import FUNCTIONS_OF_NUMBERS, SIGNS, operation
+from dropcheck.vocabulary.functions import SIGNS, operation
 
-INTERVALS = 30
-ANGLES = np.exp(2j * np.pi * np.arange(8) / 8)
+INTERVALS = 20
+ANGLES = np.exp(2j * np.pi * np.arange(6) / 6)
 ROUNDING = 1e-9  # of the functions in float64, beside mpmath's
 
 
@@ -58,11 +58,6 @@ SMOOTH: dict[str, Callable[[Any], Any]] = {
     "selu": lambda z: SCALE * (z if z.real > 0 else ALPHA * (mpmath.exp(z) - 1)),
 }  # fmt: skip
 IN_PIECES = ("abs", "relu", "elu", "selu")
-OF_ONE_NUMBER = [
-    name
-    for name, one in FUNCTIONS_OF_NUMBERS.items()
-    if [parameter.option for parameter in one.parameters] == [False]
-]
 
 
 def cells(low: Any, high: Any, off: Any = 0.0, error: Any = 0.0) -> Enclosure:
@@ -112,6 +107,7 @@ def smooth_cells(found: Enclosure) -> list[int]:
 
 @pytest.mark.parametrize("name", SMOOTH)
 def test_nothing_strays_further_than_a_rule_says(name: str) -> None:
+    assert np.isfinite(found_for(name, cells(0.25, 0.3, 1e-3)).smooth.off).all()
     looked_at = 0
     for positive in (False, True):
         x = intervals(len(name), positive)
@@ -126,43 +122,6 @@ def test_nothing_strays_further_than_a_rule_says(name: str) -> None:
                     value = SMOOTH[name](mpmath.mpc(z))
                     assert not strays(found, row, cell, value), (name, z, row)
     assert looked_at > 8, "the rule says nothing of almost all intervals"
-
-
-@pytest.mark.parametrize("name", OF_ONE_NUMBER)
-def test_real_values_lie_in_the_hull_where_nothing_is_known_to_be_smooth_too(name: str) -> None:
-    x = intervals(1 + len(name))
-    x = cells(x.low * 3, x.high * 3, *offs(x))
-    found = found_for(name, x)
-    with np.errstate(all="ignore"):
-        points = x.low + (x.high - x.low) * np.linspace(0, 1, 301)[:, None]
-        values = FUNCTIONS_OF_NUMBERS[name].kernel(np.clip(points, x.low, x.high))
-        room = 1e-12 * np.abs(values) + 1e-15
-        outside = (values < found.low - room) | (values > found.high + room)
-    assert not outside.any()
-
-
-def test_every_function_that_is_tested_has_a_rule() -> None:
-    for name in SMOOTH:
-        assert np.isfinite(found_for(name, cells(0.25, 0.3, 1e-3)).smooth.off).all()
-
-
-def test_a_slope_too_small_by_a_fifth_is_seen() -> None:
-    """The tests above can fail."""
-    x = intervals(3)
-    low = Curve(
-        function=np.exp,
-        slope=np.exp,
-        spread=lambda low, high, off: 0.8 * np.exp(high + off) * (low <= high),
-    )
-    with np.errstate(all="ignore"):
-        found = low(x)
-    wrong = [
-        cell
-        for cell in smooth_cells(found)
-        for z in around(x, 0, cell)
-        if strays(found, 0, cell, mpmath.exp(mpmath.mpc(z)))
-    ]
-    assert wrong
 
 
 PAIRS: dict[str, tuple[Callable[[Any, Any], Any], Callable[[complex, complex], complex]]] = {
@@ -201,16 +160,6 @@ def test_fixed_powers(exponent: float) -> None:
                 for z in around(x, row, cell):
                     value = mpmath.power(mpmath.mpc(z), exponent)
                     assert not strays(found, row, cell, value), (z, exponent)
-
-
-def test_a_square_of_one_quantity_is_not_negative() -> None:
-    x: Any = cells(-1.0, 2.0)
-    for square in (x * x, x**2, np.square(x)):
-        assert (square.low[0], square.high[0]) == pytest.approx((0.0, 4.0), abs=1e-14)
-        assert square.low[0] == 0
-    nothing = x - x
-    assert (nothing.low[0], nothing.high[0]) == (0.0, 0.0)
-    assert np.isfinite(np.sqrt(x * x + 1e-9).smooth.error[0])
 
 
 # ---- functions in pieces, and truths -------------------------------------------------------------
@@ -265,16 +214,6 @@ def test_comparisons_are_decided_only_where_they_hold_throughout(sign: str) -> N
         assert low <= truths.min() <= truths.max() <= high
         decided += low == high
     assert decided > 10
-
-
-def test_remainders() -> None:
-    (x,) = cell_of((2.25, 2.75))
-    found = found_for("%", x, np.ones(1))
-    assert (float(found.low[0]), float(found.high[0])) == pytest.approx((0.25, 0.75))
-    assert np.isfinite(found.smooth.off[0])
-    across = found_for("%", cells(2.25, 3.75), np.ones(1))
-    assert (float(across.low[0]), float(across.high[0])) == pytest.approx((0, 1))
-    assert not np.isfinite(across.smooth.off[0])
 
 
 def test_logic() -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ import pytest
 from scipy import special
 
 from dropcheck.known import enclosure as enclosures
-from dropcheck.known.enclosure import Enclosure, applied, enclosed, over
+from dropcheck.known.enclosure import Enclosure, applied, over
 from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions import operation
 
@@ -109,7 +108,7 @@ def worst(formula: Formula, terms: int, domain: tuple[float, float], seed: int =
     """How far any sampled point leaves its enclosure, over boxes of many sizes."""
     rng = np.random.default_rng(seed)
     most = -math.inf
-    for _ in range(60):
+    for _ in range(40):
         low, high = domain
         room = (high - low) / 2
         box = rng.choice([0.0, 1e-6, 1e-3, 0.1, 0.5], terms) * room * rng.uniform(0, 1, terms)
@@ -138,15 +137,6 @@ def test_no_point_leaves_the_enclosure_of_two_quantities(name: str) -> None:
     assert worst(formula, 2, domain) <= 0
 
 
-@pytest.mark.parametrize("name", ONE)
-def test_no_point_leaves_it_behind_a_product_and_a_sum(name: str) -> None:
-    formula, (low, high) = ONE[name]
-    middle, half = (low + high) / 2, (high - low) / 2
-    # x y and x + y lie between -2 and 2 where x and y lie between -1 and 1
-    chained = lambda x, y: formula(middle + half / 3 * (x * y + x + y / 2)) * (1 + x)  # noqa: E731 - as the formulas of ONE
-    assert worst(chained, 2, (-1.0, 1.0), seed=1) <= 0
-
-
 def test_every_rule_is_looked_at() -> None:
     named = {name.split()[0] for name in (*ONE, *TWO)}
     unnamed = set(enclosures.RULES) - named
@@ -165,19 +155,6 @@ def test_a_slope_too_small_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     assert beyond() > 1e-2
 
 
-def test_a_product_without_its_remainder_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    product = enclosures.multiply
-
-    def first_order(a: Enclosure, b: Enclosure) -> Enclosure:
-        found = product(a, b)
-        slopes = found.order.slopes
-        first = replace(found.order, low=slopes, high=slopes, stray=np.zeros_like(found.low))
-        return replace(found, first=first)
-
-    monkeypatch.setitem(enclosures.RULES, "multiply", first_order)
-    assert worst(np.multiply, 2, ANYWHERE) > 1e-3
-
-
 # ---- the first order ----------------------------------------------------------------------------
 
 # nothing is known of their slopes, or they have none
@@ -189,13 +166,12 @@ KINKED = {
 
 
 @pytest.mark.parametrize("name", [name for name in (*ONE, *TWO) if name not in KINKED])
-def test_the_slopes_are_the_derivatives(name: str) -> None:
+def test_the_slopes_are_the_derivatives_and_the_rest_is_of_second_order(name: str) -> None:
     formula, (low, high) = {**ONE, **TWO}[name]
     terms = 1 if name in ONE else 2
     rng = np.random.default_rng(2)
-    for _ in range(20):
-        centre = rng.uniform(low + 0.02, high - 0.02, terms)
-        step = 1e-5
+    for _ in range(10):
+        centre, step = rng.uniform(low + 0.02, high - 0.02, terms), 1e-5
         ahead, back = (centre[:, np.newaxis] + sign * step * np.eye(terms) for sign in (1, -1))
         with np.errstate(all="ignore"):
             numeric = (formula(*ahead) - formula(*back)) / (2 * step)
@@ -203,20 +179,10 @@ def test_the_slopes_are_the_derivatives(name: str) -> None:
             continue  # near a pole or a kink
         slopes = formula(*over(centre, np.zeros(terms))).order.slopes
         assert slopes == pytest.approx(np.asarray(numeric), rel=1e-5, abs=1e-7)
-
-
-@pytest.mark.parametrize("name", [name for name in (*ONE, *TWO) if name not in KINKED])
-def test_the_remainder_is_of_second_order(name: str) -> None:
-    formula, (low, high) = {**ONE, **TWO}[name]
-    terms = 1 if name in ONE else 2
     centre = np.linspace(0.37, 0.61, terms + 1)[:terms] * (high - low) + low
-    remainders = []
-    for size in (1e-2, 1e-3, 1e-4):
-        found = formula(*over(centre, np.full(terms, size)))
-        remainders.append(float(found.order.remainder[0]))
-    # a hundredth for each tenth, down to rounding
-    assert remainders[1] <= 0.02 * remainders[0] + 1e-12
-    assert remainders[2] <= 0.02 * remainders[1] + 1e-12
+    boxes = [formula(*over(centre, np.full(terms, size))) for size in (1e-2, 1e-3)]
+    first, second = (float(one.order.remainder[0]) for one in boxes)
+    assert second <= 0.02 * first + 1e-12  # a hundredth for a tenth, down to rounding
 
 
 def test_what_cancels_leaves_nothing_but_the_remainder() -> None:
@@ -241,15 +207,6 @@ def test_what_may_be_undefined_is_everything_and_stays_so() -> None:
             assert more.within(np.array([1.0, 0.0]), (0.0, 0.0)) == (-math.inf, math.inf)
 
 
-def test_a_root_of_what_is_0_but_for_rounding() -> None:
-    (x,) = boxed([0.0], [0.01])
-    low, high = np.sqrt(np.maximum(x, 0)).within()
-    assert low == pytest.approx(0, abs=1e-12)
-    assert high == pytest.approx(0.1)
-    known = (x * x - x * x).at_least(0.0)
-    assert np.sqrt(known).within() == pytest.approx((0, 1e-2), abs=2e-2)
-
-
 def test_an_end_that_is_known_by_other_means() -> None:
     x, y = boxed([0.05, -0.2], [0.1, 0.1])
     low, high = x.at_least(0.0).within()
@@ -261,13 +218,6 @@ def test_an_end_that_is_known_by_other_means() -> None:
     (held,) = (one.at_least(0.0) for one in over(centre, np.array([0.1])))
     alike: list[Any] = [np.maximum(held, 0.0), np.absolute(held), np.where(held >= 0, held, 1.0)]
     assert all(outside(found, points[0], points, centre) <= 0 for found in alike)
-
-
-def test_known_numbers_have_no_width() -> None:
-    (x,) = boxed([3.7], [0.0])
-    assert x.within() == pytest.approx((3.7, 3.7), rel=1e-13)
-    assert (x * 2 - 1).within() == pytest.approx((6.4, 6.4), rel=1e-12)
-    assert enclosed(np.array([math.nan]), x).everything.all()
 
 
 # ---- arrays -------------------------------------------------------------------------------------
@@ -330,29 +280,3 @@ def test_functions_of_arrays_and_those_without_a_rule(name: str) -> None:
             remainder = found.order.remainder
             assert (values >= np.maximum(found.low, first - remainder)).all()
             assert (values <= np.minimum(found.high, first + remainder)).all()
-
-
-def test_values_at_the_centre_are_those_of_the_kernels() -> None:
-    x, y = np.array([0.3]), np.array([-0.4])
-    for name in ("sum", "mean", "max", "min", "prod", "norm", "cumsum", "stack"):
-        inputs = [x, y] if name == "stack" else [operation("array").kernel(x, y)]
-        more = [x, y, x] if name == "prod" else inputs
-        if name == "prod":
-            more = [operation("array").kernel(x, y, x)]
-        if name == "max":
-            more = [operation("array").kernel(x, y, np.array([0.5]))]
-        known = operation(name).kernel(*more)
-        found = ARRAYS[name](*over(np.array([0.3, -0.4]), np.zeros(2)))
-        assert found.order.value == pytest.approx(known)
-
-
-def test_what_has_no_rule_is_no_array() -> None:
-    x, y = boxed([1.0, 2.0], [0.1, 0.1])
-    with pytest.raises(TypeError):
-        np.asarray(x)
-    with pytest.raises(TypeError):
-        np.isnan(x)
-    with pytest.raises(TypeError):
-        np.add.reduce(x)  # over the axis of draws
-    assert len(x) == 1
-    assert (x < y).within() == (1.0, 1.0)
