@@ -20,12 +20,10 @@ from benchmarks import __main__ as program  # noqa: E402 - found only now
 from benchmarks import (  # noqa: E402 - as above
     code_calls,
     draw_counts,
-    families,
     floor,
     growth,
     looks,
     measure,
-    recurrences,
     scripts,
     threads,
 )
@@ -114,17 +112,13 @@ def test_growth_is_told_from_what_is_linear() -> None:
 
 def test_every_part_runs_at_a_tiny_size() -> None:
     cpu = measure.CLOCKS["cpu"]
-    registry = read_text((ROOT / "claims.yaml").read_text(encoding="utf-8"))
     figures = [
         *floor.measured(read_text(TINY), 1, 1, cpu, 5e3),
         *scripts.against_script(1, dk=4, resolution=0.2),
         *scripts.against_bootstrap(1, resamples=99),
-        *threads.measured(registry, 1, 1e4),
-        *families.measured(1, cpu, quick=True),
-        *recurrences.measured(1, cpu, quick=True),
         *code_calls.overhead("numpy", "layer", 64, 2, cpu, 1, 0.05),
     ]
-    assert len(figures) >= 10
+    assert len(figures) >= 5
     assert all(math.isfinite(one.value.median) and one.value.median > 0 for one in figures)
 
 
