@@ -1,14 +1,15 @@
-"""`dropcheck.verify`: an assertion that says what was found, and errors that say where."""
+"""`dropcheck.verify` and `dropcheck.run`: what is returned, raised and refused."""
 
 from __future__ import annotations
 
 import inspect
 import pickle
-import re
 import subprocess
 import sys
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import pytest
 
 import dropcheck
 from dropcheck import ClaimFailedError, InvalidClaimError, verify
+from dropcheck.errors import NothingSelected
 from dropcheck.results import CaseResult, Guarantee, Outcome, Verdict
 
 pytest_plugins = ["pytester"]
@@ -25,24 +27,23 @@ DROPOUT = """
     m ~ bernoulli(1 - p)
     y = m * x / (1 - p)
 """
+N = "x ~ normal(0, 1)"
 
 
 # ---- what is returned and raised -----------------------------------------------------------------
 
 
-def test_true_claim_returns_its_result() -> None:
+def test_a_true_claim_returns_its_result_and_a_false_one_raises_it() -> None:
     found = verify("E(y) == mu", model=DROPOUT, law="normal(1, 2)", p=0.3, mu=1.0)
-    assert isinstance(found, CaseResult)
     assert (found.verdict, found.result) == (Verdict.VERIFIED, Outcome.PASS)
     assert found.parameters == {"law": "normal(1, 2)", "p": 0.3, "mu": 1.0}
     assert found.estimate == pytest.approx(1, abs=0.02)
-
-
-def test_false_claim_raises_an_assertion_with_the_result() -> None:
     with pytest.raises(AssertionError) as caught:
         verify("E(y) == mu", model=DROPOUT, law="normal(1, 2)", p=0.3, mu=1.1)
     assert isinstance(caught.value, ClaimFailedError)
     assert caught.value.result.verdict is Verdict.REFUTED
+    again = pickle.loads(pickle.dumps(caught.value))  # as to another process
+    assert (str(again), again.result) == (str(caught.value), caught.value.result)
 
 
 def test_failure_is_told_as_below_a_table() -> None:
@@ -70,106 +71,59 @@ def test_failure_is_told_as_below_a_table() -> None:
     )
 
 
-def test_both_sides_are_told_where_both_are_estimated() -> None:
-    with pytest.raises(ClaimFailedError) as caught:
-        verify("Std(2 * x) == Std(x)", model="x ~ normal(0, 1)")
-    assert re.search(r"\n  claimed     [12]\.\d+ == [01]\.\d+\n", str(caught.value))
-    assert "quantity    left side minus right side\n" in str(caught.value)
-    left, right = caught.value.result.sides or (0.0, 0.0)
-    assert left == pytest.approx(2, rel=0.05)
-    exact = caught.value.result.exact
-    assert exact is not None
-    assert left - right == pytest.approx(exact.value, rel=1e-9)
+FEW: dict[str, Any] = {"model": N, "max_draws": 2000, "draws_only": True}
 
 
-@pytest.mark.parametrize("claim", ["Std(x) == 1", "1 == Std(x)", "0.9 <= Std(x) <= 1.1"])
-def test_one_side_that_is_known_needs_no_telling(claim: str) -> None:
-    assert verify(claim, model="x ~ normal(0, 1)").sides is None
+@pytest.mark.parametrize(
+    ("claim", "options", "verdict", "error"),
+    [
+        ("Std(x) == 0.6", {"expect": "refuted"}, Verdict.REFUTED, None),
+        ("Std(x) == 1", {"expect": "refuted"}, None, "verified, expected refuted"),
+        ("E(x) == 0", FEW, None, r"^undecided: claimed 0, estimated .*\n\nundecided  claim\n"),
+        ("E(x) == 0", {**FEW, "undecided": "pass"}, Verdict.UNDECIDED, None),
+        ("E(x) == 2", {**FEW, "undecided": "pass"}, None, "refuted"),
+        ("Var(x) == 1.02", {"within": 0.1, "draws_only": True}, Verdict.VERIFIED, None),
+        ("Var(x) == 1.02", {"resolution": 0.005}, None, "refuted"),
+        ("Var(x) == 1.04", {"tolerance": 0.05}, Verdict.VERIFIED, None),
+        ("Var(x) == 1.06", {"tolerance": 0.05}, None, "refuted"),
+        ("Var(x) == 0", {"tolerance": {"absolute": 1}}, Verdict.VERIFIED, None),
+        ("E(log(abs(20 + x * w))) > 2", {}, None, "which counts only with --asymptotic"),
+        ("E(log(abs(20 + x * w))) > 2", {"asymptotic": True}, Verdict.VERIFIED, None),
+        ("E(x) == 0", {"within": 1e-9, "time_limit": 0.2, "undecided": "pass",
+                       "draws_only": True}, Verdict.UNDECIDED, None),
+    ],
+)  # fmt: skip
+def test_options_decide_what_is_asked_and_what_fails(
+    claim: str, options: dict[str, Any], verdict: Verdict | None, error: str | None
+) -> None:
+    given = {"model": "x, w ~ normal(0, 1)" if "w" in claim else N, **options}
+    if error is None:
+        assert verify(claim, **given).verdict is verdict
+    else:
+        with pytest.raises(ClaimFailedError, match=error):
+            verify(claim, **given)
 
 
-def test_failure_can_go_to_another_process() -> None:
-    with pytest.raises(ClaimFailedError) as caught:
-        verify("1 == 2")
-    again = pickle.loads(pickle.dumps(caught.value))
-    assert str(again) == str(caught.value)
-    assert again.result == caught.value.result
-
-
-def test_claim_expected_to_be_refuted_passes_by_being_refuted() -> None:
-    found = verify("Std(m) == 0.6", model="m ~ bernoulli(0.5)", expect="refuted")
-    assert (found.verdict, found.result) == (Verdict.REFUTED, Outcome.PASS)
-
-
-def test_claim_expected_to_be_refuted_fails_by_being_verified() -> None:
-    with pytest.raises(ClaimFailedError, match="verified, expected refuted"):
-        verify("Std(m) == 0.5", model="m ~ bernoulli(0.5)", expect="refuted")
-
-
-FEW: dict[str, Any] = {"model": "x ~ normal(0, 1)", "max_draws": 2000, "draws_only": True}
-
-
-def test_undecided_claim_raises() -> None:
-    with pytest.raises(
-        ClaimFailedError, match=r"^undecided: claimed 0, estimated .*\n\nundecided  claim\n"
-    ) as caught:
-        verify("E(x) == 0", **FEW)
-    assert caught.value.result.result is Outcome.UNDECIDED
-    assert "(max_draws=" in str(caught.value)
-    assert "--" not in str(caught.value)
-
-
-def test_undecided_claim_may_be_skipped() -> None:
+def test_an_undecided_claim_may_be_skipped() -> None:
     with pytest.raises(unittest.SkipTest, match=r"^undecided: "):
         verify("E(x) == 0", undecided="skip", **FEW)
 
 
-def test_undecided_claim_may_pass() -> None:
-    assert verify("E(x) == 0", undecided="pass", **FEW).verdict is Verdict.UNDECIDED
-
-
-def test_what_the_model_does_not_bound_is_decided_where_that_is_accepted() -> None:
-    unbounded: dict[str, Any] = {"model": "x, w ~ normal(0, 1)"}
-    claim = "E(log(abs(20 + x * w))) > 2"
-    with pytest.raises(ClaimFailedError, match="which counts only with --asymptotic") as caught:
-        verify(claim, **unbounded)
-    assert caught.value.result.result is Outcome.UNDECIDED
-    found = verify(claim, asymptotic=True, **unbounded)
-    assert (found.verdict, found.guarantee) == (Verdict.VERIFIED, Guarantee.ASYMPTOTIC)
-    with pytest.raises(InvalidClaimError, match="it must be True or False"):
-        verify(claim, asymptotic="yes", **unbounded)  # type: ignore[arg-type]  # as asked
-
-
-def test_code_needs_no_option_for_the_limit_theorem() -> None:
-    def sample(generator: np.random.Generator, count: int) -> dict[str, Any]:
-        return {"x": generator.standard_normal(count)}  # of which dropcheck knows nothing
-
-    assert verify("E(x**2) == 1", sample=sample).verdict is Verdict.VERIFIED
-
-
-def test_every_entry_of_code_is_compared() -> None:
+def test_every_entry_of_code_is_compared_and_none_needs_an_option() -> None:
     """Nothing says that entries of code have one law."""
 
     def sample(generator: np.random.Generator, count: int) -> dict[str, Any]:
         return {"y": generator.normal([0.0, 1.0, 2.0], 1.0, (count, 3))}
 
     assert verify("E(y) == [0, 1, 2]", sample=sample, within=0.01).verdict is Verdict.VERIFIED
-    assert verify("E(mean(y)) == 1", sample=sample).verdict is Verdict.VERIFIED
+    found = verify("E(mean(y)**2) == 4 / 3", sample=sample, within=0.02)
+    assert (found.verdict, found.guarantee) == (Verdict.VERIFIED, Guarantee.ASYMPTOTIC)
     with pytest.raises(ClaimFailedError) as caught:
         verify("E(y) == 1", sample=sample)
     assert caught.value.result.entry in ((0,), (2,))
 
 
-def test_refuted_claim_raises_whatever_undecided_ones_do() -> None:
-    with pytest.raises(ClaimFailedError):
-        verify("E(x) == 2", undecided="pass", **FEW)
-
-
 # ---- parameters and options ----------------------------------------------------------------------
-
-
-def test_parameter_named_like_an_option_goes_into_the_mapping() -> None:
-    found = verify("alpha + seed == 3", parameters={"alpha": 1, "seed": 2}, alpha=0.01)
-    assert found.confidence == 0.99
 
 
 @pytest.mark.parametrize("value", [2, 2.0, np.float32(2), np.int64(2), np.array(2.0), "2", "4/2"])
@@ -177,36 +131,18 @@ def test_number_in_any_form(value: Any) -> None:
     assert verify("a == 2", a=value).parameters == {"a": 2.0}
 
 
-def test_a_whole_number_may_be_a_float() -> None:
-    found = verify("E(x) == 0", model="x ~ normal(0, 1)", max_draws=3e6, within=0.1)
-    assert found == replace(
-        verify("E(x) == 0", model="x ~ normal(0, 1)", max_draws=3_000_000, within=0.1),
-        location=found.location, seconds=found.seconds,
-    )  # fmt: skip
-
-
-def test_resolution_decides_what_is_seen() -> None:
-    model = "x ~ normal(0, 1)"
-    near = verify("Var(x) == 1.02", model=model, within=0.1, draws_only=True)
-    assert near.verdict is Verdict.VERIFIED
-    with pytest.raises(ClaimFailedError):
-        verify("Var(x) == 1.02", model=model, resolution=0.005)
-
-
-def test_tolerance_is_part_of_the_claim() -> None:
-    assert verify("a == 1.04", a=1, tolerance=0.05).verdict is Verdict.VERIFIED
-    with pytest.raises(ClaimFailedError):
-        verify("a == 1.06", a=1, tolerance=0.05)
-    assert verify("a == 0", a=1, tolerance={"absolute": 1}).verdict is Verdict.VERIFIED
-    with pytest.raises(ClaimFailedError):
-        verify("a == 0", a=1, tolerance={"absolute": 0.9})
-
-
-def test_time_limit_ends_the_run() -> None:
-    found = verify(
-        "E(x) == 0", model="x ~ normal(0, 1)", within=1e-9, time_limit=0.2, undecided="pass"
+def test_parameters_may_be_named_like_options() -> None:
+    found = verify("alpha + seed == 3", parameters={"alpha": 1, "seed": 2}, alpha=0.01)
+    assert found.confidence == 0.99
+    assert verify("E(x) == alphas", model="x ~ normal(alphas, 1)", alphas=1).verdict
+    with pytest.warns(UserWarning, match="dropcheck: the parameter 'a' of claim is not used") as w:
+        verify("1 == 1", a=2)
+    assert w[0].filename == __file__
+    with pytest.raises(InvalidClaimError) as caught:
+        verify("E(x) == 0", model=N, resolutoin=0.1)
+    assert str(caught.value) == (
+        "the parameter 'resolutoin' is not used\nhint: did you mean the option 'resolution'?"
     )
-    assert found.verdict is Verdict.UNDECIDED
 
 
 BAD: dict[str, tuple[dict[str, Any], str]] = {
@@ -220,6 +156,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "max_draws": ({"max_draws": 0}, "option 'max_draws' cannot be 0"),
     "threads": ({"threads": 10**5}, "option 'threads' cannot be 100000: it must be a whole"),
     "truth": ({"max_draws": True}, "option 'max_draws' cannot be True"),
+    "no truth": ({"asymptotic": "yes"}, "it must be True or False"),
     "nan": ({"time_limit": float("nan")}, "option 'time_limit' cannot be nan"),
     "expect": ({"expect": "true"}, "'expect' cannot be 'true': it must be 'verified' or 'refuted'"),
     "undecided": ({"undecided": "maybe"}, "it must be 'fail', 'skip' or 'pass'"),
@@ -256,7 +193,7 @@ def test_bad_argument_is_told(bad: str) -> None:
     assert message in str(caught.value)
 
 
-# ---- errors in the texts -------------------------------------------------------------------------
+# ---- errors in the texts -----------------------------------------------------------------------
 
 
 def test_every_error_of_the_texts_is_told_where_it_stands() -> None:
@@ -279,12 +216,9 @@ def test_every_error_of_the_texts_is_told_where_it_stands() -> None:
     )
 
 
-def test_error_that_only_a_run_can_find_is_told() -> None:
+def test_errors_that_only_a_run_can_find_are_told() -> None:
     with pytest.raises(InvalidClaimError, match="NaN or infinite on every draw"):
         verify("E(log(-x)) == 0", model="x ~ uniform(1, 2)")
-
-
-def test_value_out_of_a_laws_domain_is_told() -> None:
     with pytest.raises(InvalidClaimError, match="bernoulli: p"):
         verify("E(m) == p", model="m ~ bernoulli(p)", p=1.5)
 
@@ -297,30 +231,41 @@ def test_hostile_text_is_an_error_and_never_obeyed(text: str) -> None:
     assert len(str(caught.value)) < 1000
 
 
-def test_unused_parameter_is_a_warning_at_the_call() -> None:
-    with pytest.warns(UserWarning, match="dropcheck: the parameter 'a' of claim is not used") as w:
-        verify("1 == 1", a=2)
-    assert w[0].filename == __file__
+# ---- files ---------------------------------------------------------------------------------------
+
+TEXT = """
+dropcheck: 1
+claims:
+  one: {title: One, model: "x ~ normal(0, 1)", claim: E(x**2) == 1}
+  two: {title: Two, model: "x ~ normal(0, 1)", claim: P(x > 0) == 0.6, expect: refuted}
+"""
 
 
-def test_a_mistyped_option_is_an_error_and_not_a_parameter() -> None:
-    with pytest.raises(InvalidClaimError) as caught:
-        verify("E(x) == 0", model="x ~ normal(0, 1)", resolutoin=0.1)
-    assert str(caught.value) == (
-        "the parameter 'resolutoin' is not used\nhint: did you mean the option 'resolution'?"
-    )
+def test_claims_of_files_are_run_on_any_executor(tmp_path: Path) -> None:
+    def cases(**how: Any) -> list[CaseResult]:
+        found = dropcheck.run(file, **how)
+        return [replace(one, seconds=0, more_seconds=None) for one in found.cases]
 
-
-def test_a_parameter_that_is_named_nearly_like_an_option_is_one_where_it_is_used() -> None:
-    assert verify("E(x) == alphas", model="x ~ normal(alphas, 1)", alphas=1).verdict.value
-    with pytest.warns(UserWarning, match="'alphas' of claim is not used"):
-        verify("1 == 1", parameters={"alphas": 2})  # named as a parameter outright
+    file = tmp_path / "a.yaml"
+    file.write_text(TEXT, encoding="utf-8")
+    assert [one.result.value for one in cases(threads=1)] == ["pass", "pass"]
+    with ThreadPoolExecutor(2) as executor:
+        assert cases(executor=executor, workers=2) == cases(threads=1)
+    assert [one.claim for one in cases(claims="t*")] == ["two"]
+    with pytest.raises(NothingSelected):
+        cases(claims="q*")
+    with pytest.raises(dropcheck.DropcheckError, match="alpha"):
+        cases(alpha=2.0)
+    file.write_text(TEXT.replace("normal(0, 1)", "nromal(0, 1)"), encoding="utf-8")
+    with pytest.raises(dropcheck.DropcheckError) as raised:
+        cases()
+    assert len(raised.value.problems) == 2
 
 
 # ---- the package ---------------------------------------------------------------------------------
 
 
-def test_importing_the_package_imports_nothing_else() -> None:
+def test_the_package_offers_its_names_and_imports_nothing_before_they_are_used() -> None:
     probe = (
         "import sys; before = set(sys.modules); import dropcheck; "
         "print(sorted(set(sys.modules) - before)); dropcheck.verify; print('numpy' in sys.modules)"
@@ -329,12 +274,7 @@ def test_importing_the_package_imports_nothing_else() -> None:
         [sys.executable, "-c", probe], capture_output=True, text=True, check=True, timeout=60
     )
     assert done.stdout.splitlines() == ["['__future__', 'dropcheck']", "False"]
-
-
-def test_package_offers_its_names_and_no_others() -> None:
-    offered = {name: getattr(dropcheck, name) for name in dropcheck.__all__}
-    assert offered["verify"] is verify
-    assert set(dropcheck.__all__) <= set(dir(dropcheck))
+    assert {*dropcheck.__all__} <= {name for name in dir(dropcheck) if hasattr(dropcheck, name)}
     with pytest.raises(AttributeError, match="has no attribute 'verfy'"):
         dropcheck.verfy  # noqa: B018 - looking is what is tried
 
