@@ -112,8 +112,9 @@ def test_an_error_reaches_the_caller_and_ends_the_run(item: int, error: type[Exc
         yield from judge(3)
         raise caught.value
 
+    judges: list[Any] = [partial(judge, 50), failing, partial(judge, 50)]
     with pytest.raises(error):
-        list(drive([partial(judge, 50), failing, partial(judge, 50)], 2))
+        list(drive(judges, 2))
     assert no_workers_left()
 
 
@@ -265,7 +266,7 @@ def alone() -> list[CaseResult]:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_an_error_met_while_drawing_ends_its_own_case_alone(threads: int) -> None:
     registry = read_text(TEXT)
-    found = []
+    found: list[str] = []
     with pytest.raises(DropcheckError, match="sd must satisfy"):
         found.extend(
             one.claim
@@ -386,7 +387,10 @@ def test_a_time_limit_ends_the_run_and_what_is_left_is_shared(
     def run(limit: float, tick: float) -> tuple[dict[str, CaseResult], float]:
         ticks = count()
         settings = Settings(time_limit=limit, threads=1)
-        clock = lambda: next(ticks) * tick  # noqa: E731 - short
+
+        def clock() -> float:
+            return next(ticks) * tick
+
         results = verify_cases(LIMITED.expand(), settings, LIMITED, clock=clock)
         return {one.claim: one for one in results}, clock()
 
