@@ -491,11 +491,6 @@ class Given:
         """Whether progress is shown: on a terminal, if nothing speaks against it."""
         return not self.values["no_progress"] and is_terminal(sys.stderr)
 
-    def again(self) -> dict[str, str | None]:
-        """The options that a command with the same results has, with their texts."""
-        said = {flag_of(name): self.texts.get(name) for name in REPEATED}
-        return {name: None if text is True else text for name, text in said.items() if text}
-
 
 def _given(ctx: typer.Context) -> Given:
     """What the line gives, and pyproject.toml where the line says nothing."""
@@ -869,7 +864,7 @@ def _judged(
         cluster(address) if address else nullcontext() as pool,
         progress(cases, given.shows_progress(), settings.time_limit) as tally,
     ):
-        finished, error = judge(
+        return judge(
             chosen,
             settings,
             lambda case, result: _repeat(given, case, settings, result),
@@ -877,11 +872,10 @@ def _judged(
             pool=pool,
             processes=True,
             watch=tally.drew,
-            drawn_by=tally.decided,
+            decided=tally.decided,
             plans=tally.plans,
             errors_of_code=True,
         )
-    return replace(finished, drawn_by=tally.drawn_by), error
 
 
 def _repeat(given: Given, case: Case, settings: Settings, result: CaseResult | None) -> str:
@@ -893,7 +887,8 @@ def _repeat(given: Given, case: Case, settings: Settings, result: CaseResult | N
     from dropcheck.code.slots import needed
     from dropcheck.results import Outcome
 
-    options = given.again()
+    said = {flag_of(name): given.texts.get(name) for name in REPEATED}
+    options = {name: None if text is True else text for name, text in said.items() if text}
     by_clock = "--time-limit" in options and "--max-draws" not in options
     if result is not None and by_clock and result.result is Outcome.UNDECIDED and result.draws:
         del options["--time-limit"]

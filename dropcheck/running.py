@@ -54,7 +54,7 @@ def verify_cases(
     processes: bool = False,
     pool: Pool | None = None,
     lost: Lost = lambda: None,
-    drawn_by: Callable[[str, int], None] = lambda _who, _cases: None,
+    decided: Callable[[int], None] = lambda _: None,
     plans: Callable[[int, int], None] = lambda _draws, _cases: None,
     graphs: CaseGraphs | None = None,
     errors_of_code: bool = False,
@@ -78,7 +78,7 @@ def verify_cases(
             program that has no threads of its own.
         pool: workers that take the place of this machine's.
         lost: called once where workers ended before their work; the work is done again.
-        drawn_by: called for finished cases, with the workers that drew them and their number.
+        decided: called with the number of cases that were just decided.
         plans: called with the draws that begun cases want before they look again, and their number.
         graphs: the graphs that a check of the cases has built; each is used once.
         errors_of_code: whether an error of code under test is the result of its case.
@@ -109,15 +109,13 @@ def verify_cases(
     own = replace(settings, threads=threads)
     groups = sharing_draws(cases, graphs)
     whole = _judged_whole([[cases[at] for at in group] for group in groups], own, pool, processes)
-    who = f"{threads} thread{'s' if threads > 1 else ''}" if pool is None else None
-    other = f"{whole.workers} {'processes' if pool is None else 'workers'}"
 
     def start(place: int) -> Generator[Request | Task, Any, list[_Judged]]:
         group = [cases[at] for at in groups[place]]
         results: list[_Judged]
         if place not in whole.places:
             results = yield from run_together(group, own, alpha, repeat, deadline, graphs)
-            drawn_by(who or f"{whole.workers} workers together", len(results))
+            decided(len(results))
             return results
         results = yield Task(
             function=judged_in_worker,
@@ -125,7 +123,7 @@ def verify_cases(
             after=partial(_ended, group) if group[0].claim.column is not None else None,
         )
         watch(sum(one.draws for one in results if isinstance(one, CaseResult)))
-        drawn_by(other, len(results))
+        decided(len(results))
         return results
 
     driven = drive(

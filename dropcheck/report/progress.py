@@ -6,7 +6,6 @@ import math
 import os
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -31,7 +30,7 @@ class RunProgress:
     total: int
     limit: float | None = None  # seconds that the run may take
     clock: Callable[[], float] = time.perf_counter
-    drawn_by: Counter[str] = field(default_factory=Counter)  # decided cases, by who drew them
+    cases: int = 0  # that are decided
     draws: int = 0
     ahead: tuple[int, int] = (0, 0)  # draws that begun cases still plan, and the number of these
     started: float = field(init=False)
@@ -41,11 +40,11 @@ class RunProgress:
 
     def __call__(self, _claim: str) -> None:
         """Count one more case."""
-        self.decided("", 1)
+        self.decided(1)
 
-    def decided(self, who: str, cases: int) -> None:
+    def decided(self, cases: int) -> None:
         """Count cases that were just decided, maybe before others that come first."""
-        self.drawn_by[who] += cases
+        self.cases += cases
 
     def drew(self, draws: int) -> None:
         """More draws were made."""
@@ -59,18 +58,17 @@ class RunProgress:
         """The parts that fit on one line of a terminal; the number of cases always does.
 
         >>> tally = RunProgress(5, clock=lambda: 0.0, draws=300, ahead=(100, 1))
-        >>> tally.decided("2 threads", 4)
+        >>> tally.decided(4)
         >>> tally.line(50), tally.line(20)
         ('4/5 cases, 75% of planned draws, 1.0 s left', '4/5 cases')
         """
-        seconds, cases, (ahead, begun) = (
-            self.clock() - self.started,
-            self.drawn_by.total(),
-            self.ahead,
-        )
-        shown = [f"{cases}/{self.total} cases", *([numbers.draws(self.draws)] * bool(self.draws))]
+        seconds, (ahead, begun) = self.clock() - self.started, self.ahead
+        shown = [
+            f"{self.cases}/{self.total} cases",
+            *([numbers.draws(self.draws)] * bool(self.draws)),
+        ]
         left = [] if self.limit is None else [max(0.0, self.limit - seconds)]
-        if self.draws and ahead and cases + begun >= self.total:  # all draws are planned
+        if self.draws and ahead and self.cases + begun >= self.total:  # all draws are planned
             shown[1] = f"{100 * self.draws // (self.draws + ahead)}% of planned draws"
             left.append(seconds * ahead / self.draws)
         if left and self.draws:  # tenths would only flicker

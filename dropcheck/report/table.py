@@ -225,10 +225,6 @@ def run_report(run: RunResult, terminal: Terminal, *, verbose: int = 0, quiet: b
     if held.remarks and not quiet:
         styles = {"note": "", "warning": "yellow"}
         items += [*(styled(f"{kind}: {text}", styles[kind]) for kind, text in held.remarks), ""]
-    if verbose and run.draws:
-        by = run.drawn_by.items()
-        drawn = (f"{numbers.plural(count, 'case')} drawn by {who}" for who, count in by)
-        items += packed(drawn, terminal)
     return render([*items, *packed(summary(run).values(), terminal)], terminal)
 
 

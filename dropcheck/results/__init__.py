@@ -310,7 +310,6 @@ class RunResult:
     interrupted: bool = False
     warnings: tuple[str, ...] = field(default=())
     coverage: tuple[Coverage, ...] = ()  # of each document that was run
-    drawn_by: Mapping[str, int] = field(default_factory=dict)  # how many cases, by who drew them
     planned: int = 0  # cases that the run began with
 
     def count(self, outcome: Outcome) -> int:

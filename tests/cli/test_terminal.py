@@ -186,9 +186,9 @@ def test_time_left_is_told_where_all_draws_are_planned_or_time_is_limited() -> N
     now[0] = 4.0
     tally.drew(1_000_000)
     tally.plans(3_000_000, 2)
-    tally.decided("2 processes", 3)  # not the first three
+    tally.decided(3)  # not the first three
     assert tally.line(80) == "3/10 cases, 1M draws"  # who knows what the other five take?
-    tally.decided("2 processes", 5)
+    tally.decided(5)
     assert tally.line(80) == "8/10 cases, 25% of planned draws, 12 s left"
     assert tally.line(40) == "8/10 cases, 25% of planned draws"
     limited = RunProgress(10, limit=27.0, clock=lambda: now[0])
