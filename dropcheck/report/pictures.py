@@ -316,17 +316,13 @@ def sweeps(rows: Sequence[tuple[str, Mapping[str, ParameterValue]]]) -> list[tup
     return found
 
 
-def require_sweep(cases: Iterable[Case]) -> list[str]:
+def require_sweep(cases: Sequence[Case]) -> None:
     """Check that there are curves to plot, and not too many, before anything is simulated.
-
-    Returns the claims that are in no curve.
 
     Raises:
         DropcheckError: no claim has a parameter with several values, or there are too many curves.
     """
-    cases = list(cases)
-    found = sweeps([(case.claim.id, case.parameters) for case in cases])
-    number, drawn = len(found), {cases[place].claim.id for _, curve in found for place in curve}
+    number = len(sweeps([(case.claim.id, case.parameters) for case in cases]))
     if not number:
         names = [name for case in cases for name in case.claim.parameter_names]
         hint = "select a claim with parameters; dropcheck show ID lists them"
@@ -338,7 +334,6 @@ def require_sweep(cases: Iterable[Case]) -> list[str]:
         message = f"option '--plot': {plural(number, 'curve')} are more than fit one picture"
         hint = f"select claims for at most {MOST_CURVES}, or give parameters a single value"
         raise DropcheckError(Problem(message, hint=hint))
-    return [*dict.fromkeys(case.claim.id for case in cases if case.claim.id not in drawn)]
 
 
 def _draw_curves(figure: Figure, run: RunResult) -> None:

@@ -8,9 +8,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -273,22 +272,6 @@ def test_an_error_met_while_drawing_ends_its_own_case_alone(threads: int) -> Non
             for one in verify_cases(registry.expand(), Settings(threads=threads), registry)
         )
     assert found == ["light"] * 7 + ["heavy"]
-
-
-def test_who_drew_is_said() -> None:
-    def drawn_by(threads: int, **how: Any) -> dict[str, int]:
-        found: Counter[str] = Counter()
-        found_by(threads=threads, drawn_by=lambda who, cases: found.update({who: cases}), **how)
-        return found
-
-    assert drawn_by(1) == {"1 thread": 8}
-    assert drawn_by(3) == {"3 threads": 8}
-    with ThreadPoolExecutor(2) as executor:
-        assert drawn_by(1, pool=Pool(executor=executor, workers=2)) == {"2 workers": 8}
-        few = drawn_by(1, pool=Pool(executor=executor, workers=3))
-    assert few == {"3 workers together": 8}
-    if can_fork():
-        assert drawn_by(2, processes=True) == {"2 processes": 8}
 
 
 class Losing(Executor):
