@@ -12,11 +12,6 @@ from dropcheck.claims.values import parameter_text, shortened, written_value
 from dropcheck.errors import Problem
 from dropcheck.reasons import Reason
 from dropcheck.report import numbers
-from dropcheck.report.formats import (
-    as_json,
-    fields_of,
-    sources_data,
-)
 from dropcheck.report.screen import Terminal, one_line, place, render, styled
 from dropcheck.report.table import Columns, Row, pairs, table
 from dropcheck.report.words import claimed_share
@@ -225,6 +220,8 @@ def claims_table(claims: Sequence[Claim], registry: Registry, terminal: Terminal
 
 def claims_json(claims: Iterable[Claim], registry: Registry) -> str:
     """Claims and the documents that they come from."""
+    from dropcheck.report.formats import as_json, fields_of
+
     documents = {key: fields_of(one, "title date url") for key, one in registry.documents.items()}
     return as_json(
         registry=registry.name, documents=documents, claims=[_data(claim) for claim in claims]
@@ -232,6 +229,8 @@ def claims_json(claims: Iterable[Claim], registry: Registry) -> str:
 
 
 def _data(claim: Claim) -> dict[str, Any]:
+    from dropcheck.report.formats import fields_of, sources_data
+
     given = claim.tolerance
     tolerance = given and ({"absolute": given.size} if given.absolute else given.size)
     return {
@@ -284,6 +283,8 @@ def check_line(checked: CheckedFile) -> str:
 
 def check_json(files: Sequence[CheckedFile]) -> str:
     """The result of a check as data."""
+    from dropcheck.report.formats import as_json
+
     return as_json(
         files=[
             {"file": one.name, "claims": one.claims, "cases": one.cases}
