@@ -18,7 +18,7 @@ MOST_CASES = 100_000  # of one claim: at a second a case, they take a day
 MOST_STATEMENTS = 1_000  # of one claim: each is compared with all others
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class SourceText:
     """Text from a claims file that knows its places in the file.
 

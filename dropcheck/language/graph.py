@@ -190,7 +190,7 @@ class Value:
             return None
         if self.shape == ():
             return float(self.constant[0])
-        return _tuples(self.constant[..., 0].astype(float).tolist())
+        return tuples(self.constant[..., 0].astype(float).tolist())
 
     @property
     def binary(self) -> bool:
@@ -227,8 +227,9 @@ class Value:
         return dataclasses.replace(self, name=name)
 
 
-def _tuples(value: list[Any]) -> Plain:
-    return tuple(map(_tuples, value)) if value and isinstance(value[0], list) else tuple(value)
+def tuples(value: list[Any]) -> tuple[Any, ...]:
+    """Nested lists as nested tuples."""
+    return tuple(map(tuples, value)) if value and isinstance(value[0], list) else tuple(value)
 
 
 def joined_sources(values: Iterable[Value]) -> Sources:

@@ -14,7 +14,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import lru_cache
 from typing import TypeVar
 
 from dropcheck.claims.registry import SourceText
@@ -430,24 +430,9 @@ class Converter:
 
 # ---- parser --------------------------------------------------------------------------------------
 
-MOST_REMEMBERED = 4096  # texts
-_Parsed = TypeVar("_Parsed")
-
-
-def _once(parse: Callable[[SourceText], _Parsed]) -> Callable[[SourceText], _Parsed]:
-    """Parse a text that several claims share, which is one object, once."""
-    known: dict[int, tuple[SourceText, _Parsed]] = {}  # with the text, so that its id stays its own
-
-    @wraps(parse)
-    def parsed(source: SourceText) -> _Parsed:
-        if id(source) not in known:
-            found = source, parse(source)
-            if len(known) >= MOST_REMEMBERED:
-                known.clear()
-            known[id(source)] = found
-        return known[id(source)][1]
-
-    return parsed
+# Texts that several claims share are one object, and parsed once.
+_once = lru_cache(maxsize=4096)
+_Read = TypeVar("_Read")
 
 
 @_once
@@ -553,8 +538,8 @@ class _ModelReader:
         self.unread.append(UnreadLine("", error.problems))
 
     def _read(
-        self, first: int, rows: list[str], read: Callable[[int, list[str]], _Parsed]
-    ) -> _Parsed | None:
+        self, first: int, rows: list[str], read: Callable[[int, list[str]], _Read]
+    ) -> _Read | None:
         try:
             return read(first, rows)
         except DropcheckError as error:

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterable
 
+from dropcheck.claims.values import format_value
 from dropcheck.language import syntax
 from dropcheck.language.syntax import BINARY_SIGNS, COMPARISON_SIGNS, Loop, Model, Node, Statement
 from dropcheck.vocabulary.operators import FOLLOWS
@@ -27,7 +28,7 @@ def unparse(node: Node) -> str:
     '-x**2 * (a + b - 1.5)'
     """
     text = ast.unparse(_python(node)).replace(" ** ", "**")
-    return _NUMBER.sub(lambda found: number_text(float(found.group())), text)
+    return _NUMBER.sub(lambda found: format_value(float(found.group())), text)
 
 
 def unparse_statement(statement: Statement) -> str:
@@ -107,17 +108,3 @@ def _python(node: Node | None) -> ast.expr:
 
 def _all(nodes: Iterable[Node]) -> list[ast.expr]:
     return list(map(_python, nodes))
-
-
-def number_text(value: float) -> str:
-    """The shortest text that reads back as the same float64.
-
-    >>> number_text(2.0), number_text(0.1), number_text(1e-9)
-    ('2', '0.1', '1e-9')
-    """
-    if math.isinf(value):
-        return "inf" if value > 0 else "-inf"  # the constant of that name
-    if value == int(value) and abs(value) < _LARGEST_WHOLE:
-        return ("-" if math.copysign(1.0, value) < 0 else "") + str(abs(int(value)))
-    mantissa, separator, exponent = repr(value).partition("e")
-    return f"{mantissa}e{int(exponent)}" if separator else mantissa

@@ -25,6 +25,7 @@ from dropcheck.language.graph import (
     hashable,
     joined_sources,
     kernel_of,
+    tuples,
 )
 from dropcheck.language.hints import function_hint, notation_hint, written_call
 from dropcheck.language.lowering.builder import Context, shape_at
@@ -637,12 +638,8 @@ def _entries(
                     wrong = shapes.out_of_range(int(place), own[0])
                     where = at if isinstance(entry, int) else node.at
                     raise where.error(str(wrong), wrong.hint)
-            yield entry if isinstance(entry, int) else _tuples(entry.tolist())
+            yield entry if isinstance(entry, int) else tuples(entry.tolist())
         axis += len(own)
-
-
-def _tuples(places: Any) -> Any:
-    return tuple(map(_tuples, places)) if isinstance(places, list) else places
 
 
 def _refuse_outside(entry: int | slice, length: int, node: Node) -> None:
