@@ -17,7 +17,7 @@ from dropcheck.language import graph
 from dropcheck.language.graph import Value, memory_text, most_elements, time_text
 from dropcheck.language.hints import name_hint, notation_hint
 from dropcheck.language.syntax import Call, ModelLine, Name, Node, Position, Subscript, children
-from dropcheck.settings import DEFAULT_MEMORY, LEAST_MEMORY, MOST_MEMORY
+from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.function import Array, Function
@@ -30,6 +30,7 @@ from dropcheck.vocabulary.operators import OPERATORS
 from dropcheck.vocabulary.shapes import Shape, ShapeError
 
 VALUE_SIZE = 400  # bytes of a value that is one number, as measured
+_SMALLER = "make the shapes smaller, or allow more: dropcheck run --max-memory 8GiB"
 
 
 class Skipped(Exception):  # noqa: N818 - not an error of its own
@@ -210,7 +211,7 @@ class GraphBuilder:
             raise at.error(
                 f"{spent.what} takes {memory_text(8 * spent.elements)} in all by here, and "
                 f"{self._allowed()}",
-                _more_memory(spent.elements),
+                _SMALLER,
             )
         if spent.work > spent.most_work:
             raise at.error(
@@ -226,7 +227,7 @@ class GraphBuilder:
             raise at.error(
                 f"one draw of {what} alone, of shape {list(shape)}, takes "
                 f"{memory_text(8 * count)}, and {self._allowed()}",
-                _more_memory(count),
+                _SMALLER,
             )
 
     def _allowed(self) -> str:
@@ -244,22 +245,6 @@ def _is_undefined(function: Function, values: tuple[graph.Value, ...], array: Ar
     """
     undefined = array.shape == (1,) and not function.takes_truth and math.isnan(array[0])
     return undefined and all(np.isfinite(value.constant).all() for value in values)
-
-
-def _more_memory(count: float) -> str:
-    """A hint for so many numbers: a memory limit that allows them, if there is one.
-
-    >>> _more_memory(4e8)
-    'make the shapes smaller; dropcheck run --max-memory 8GiB allows more'
-    """
-    smaller = "make the shapes smaller"
-    size = LEAST_MEMORY
-    while most_elements(size) < count:
-        size *= 2
-        if size > MOST_MEMORY:
-            return smaller
-    number, unit = (size >> 20, "MiB") if size < 2**30 else (size >> 30, "GiB")
-    return f"{smaller}; dropcheck run --max-memory {number}{unit} allows more"
 
 
 # ---- context -------------------------------------------------------------------------------------
