@@ -305,8 +305,7 @@ def show(given: Given) -> ExitCode:
     examples = {}
     for claim in chosen:
         bound = [f"--with={one}" for one in given.values["code"] or () if claim.column is not None]
-        repeat = repeat_command(claim.expand()[0], 0, given.files)
-        examples[claim.id] = " ".join([repeat, *map(shlex.quote, bound)])
+        examples[claim.id] = repeat_command(claim.expand()[0], 0, given.files, bound)
     print_out(claim_cards(chosen, registry, examples, terminal))
     return ExitCode.PASSED
 
@@ -889,8 +888,7 @@ def _repeat(given: Given, case: Case, settings: Settings, result: CaseResult | N
         options["--max-draws"] = str(result.draws)
     words = [f"--with={one}" for one in needed(given.values.get("code") or (), case.claim)]
     words += [name if text is None else f"{name}={text}" for name, text in options.items()]
-    command = repeat_command(case, settings.seed, given.files)
-    return f"{command} {shlex.join(words)}" if words else command
+    return repeat_command(case, settings.seed, given.files, words)
 
 
 # ---- the program ---------------------------------------------------------------------------------

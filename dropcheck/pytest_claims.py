@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import os
-import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -137,10 +136,9 @@ class ClaimsFile(pytest.File):
         """The command that repeats a case."""
         from dropcheck.code.slots import needed
 
-        names = [self.registry.name]
-        command = repeat_command(case, self.plugin.settings.seed, names)
         code = [f"--with={text}" for text in needed(self.plugin.implementations, case.claim)]
-        return shlex.join([*shlex.split(command), *self.plugin.limits, *code])
+        options = [*self.plugin.limits, *code]
+        return repeat_command(case, self.plugin.settings.seed, [self.registry.name], options)
 
 
 class CaseItem(pytest.Item):

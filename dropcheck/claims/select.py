@@ -142,10 +142,12 @@ def option_of(name: str) -> str:
     return f"--set {name}" if name in RUN_OPTIONS else f"--{name}"
 
 
-def repeat_command(case: Case, seed: int, files: Sequence[str] = ()) -> str:
+def repeat_command(
+    case: Case, seed: int, files: Sequence[str] = (), options: Sequence[str] = ()
+) -> str:
     """The command that runs one case again, quoted for a POSIX shell.
 
-    `seed` and `files` are those of the run (no files: the usual one).
+    `seed`, `files` and further `options` are those of the run (no files: the usual one).
     """
     words = ["dropcheck", "run", case.claim.id]
     words += [word for file in files for word in ("--file", file)]
@@ -155,7 +157,7 @@ def repeat_command(case: Case, seed: int, files: Sequence[str] = ()) -> str:
             words += ["--set", f"{name}={text}"]
         else:  # a minus would be taken for an option
             words += [f"--{name}={text}"] if text.startswith("-") else [f"--{name}", text]
-    return shlex.join([*words, "--seed", str(seed)])
+    return shlex.join([*words, "--seed", str(seed), *options])
 
 
 def _unknown_id(name: str, registry: Registry) -> Problem:
