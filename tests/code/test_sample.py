@@ -147,7 +147,8 @@ def test_what_is_equal_is_so_to_the_digits_that_code_returns(
     def short(generator: Generator, count: int) -> Drawn:
         kept = generator.random(count) >= 0.3
         scaled = np.where(kept, dtype(2) / dtype(0.7), dtype(0))
-        return {"y": scaled, "z": generator.normal(size=count).astype(dtype)}
+        other = generator.random(count, dtype=np.float32)  # the coarsest of all formats counts
+        return {"y": scaled, "z": generator.normal(size=count).astype(dtype), "w": other}
 
     assert tried(statement, short, p=p, x=2).verdict is verdict
 
