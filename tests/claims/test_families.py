@@ -26,7 +26,7 @@ models:
     # the mask
     m ~ bernoulli(1 - p)
     y = m * x / (1 - p)
-defaults: {document: notes, tags: [usual], resolution: 0.02}
+defaults: {document: notes, section: Start, tags: [usual], resolution: 0.02}
 claims:
   inverted-dropout:
     title: Inverted dropout keeps the mean
@@ -46,6 +46,7 @@ claims:
       sd: {claim: Std(y) == Std(x), expect: refuted, truth: variance, says: It is kept}
   sum:
     title: The sum
+    document: post
     parameters: {p: 0.5, mu: 1}
     model: |
       inverted
@@ -77,6 +78,8 @@ def test_each_statement_is_a_claim_with_what_the_whole_one_has() -> None:
     assert (mean.resolution, mean.within, variance.within) == (0.02, None, 0.1)
     assert (mean.tags, variance.tags) == (("dropout",), ("dropout", "variance"))
     assert mean.sources == (Passage("notes", "Scaling"),)
+    assert other.sources == (Passage("post", "Start"),)
+    assert all(one.sharpness_given for one in claims.values())
     assert variance.sources == (Passage("notes", "A"), Passage("post", None))
     assert (sd.expect, sd.says, sd.truth) == ("refuted", "It is kept", "inverted-dropout.variance")
     assert mean.statement.locate(0, 0).line == 21
@@ -94,7 +97,7 @@ def test_a_bare_name_stands_for_the_lines_of_a_model() -> None:
     lines = "x ~ normal(mu, 1)\n# the mask\nm ~ bernoulli(1 - p)\ny = m * x / (1 - p)"
     assert shared.text == lines
     assert longer.text == lines + "\nz = x + y"
-    assert [longer.locate(line, 0).line for line in range(5)] == [5, 8, 9, 10, 34]
+    assert [longer.locate(line, 0).line for line in range(5)] == [5, 8, 9, 10, 35]
     assert longer.locate(3, 4).column == 9
     assert [line.names[0].name for line in lines_of(parse_claim(claims["sum"]).model)] == list(
         "xmyz"

@@ -11,6 +11,7 @@ from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.select import repeat_command, select, select_claims
 from dropcheck.claims.values import decimal_text
+from dropcheck.errors import DropcheckError
 from dropcheck.results import ParameterValue
 
 REGISTRY = read_text(
@@ -159,3 +160,10 @@ def test_a_command_selects_the_case_that_it_came_from(
         assert again.key == case.key
         for name, value in case.parameters.items():  # it claims the same digits
             assert decimal_text(again.parameters[name]) == decimal_text(value)
+
+
+def test_a_sweep_of_listed_cases_is_counted_before_it_is_made() -> None:
+    many = ",".join(str(n + 50) for n in range(9_000))
+    with pytest.raises(DropcheckError, match="crossed would have 108,000 cases, and the most is"):
+        select(CROSSED, [], [], {"p": many, "n": "1,2,3,4,5,6"})
+    assert len(select(CROSSED, [], [], {"p": many, "n": "1,2,3,4,5"})) == 90_000
