@@ -330,11 +330,6 @@ def _is_linear(value: Value, scaled: bool) -> bool:
     )
 
 
-def _magnitude(found: Floats, off: Floats) -> Floats:
-    """The size whose share `PRECISION` bounds the error."""
-    return np.asarray(np.abs(found) + off / PRECISION)
-
-
 def _of_polynomials(
     integrands: Sequence[Integrand],
     groups: Mapping[str, int] | None,

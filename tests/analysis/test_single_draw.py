@@ -330,6 +330,14 @@ def test_an_expectation_that_there_is_not_has_an_infinite_error(text: str) -> No
     assert not math.isfinite(found.value + found.error)
 
 
+def test_what_no_cell_holds_is_in_the_error() -> None:
+    """Of an unbounded function by a bound of its norms: the chance of the tails is 1e-300 or so."""
+    x = lowered("x ~ normal(0, 1)", "x")
+    assert expectation(x).error == math.inf
+    assert expectation(x, bounded_by(10.0)).error < 1e-9
+    assert expectation(x, bounded_by(1e300)).error > 1e-9
+
+
 def test_integrals_are_few_and_each_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[None] = []
     mean = single_draw.mean_over

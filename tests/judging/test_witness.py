@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from trials import VERIFIED, N, judged
+from trials import REFUTED, VERIFIED, N, judged
 
 from dropcheck.analysis import exact as analysis
 from dropcheck.analysis import single_draw
 from dropcheck.errors import InternalError, Problem
 from dropcheck.judging import exact, rounding
 from dropcheck.known.cells import Estimate
-from dropcheck.results import Exact
+from dropcheck.results import Exact, Method
 
 Patch = pytest.MonkeyPatch
 
@@ -50,6 +50,15 @@ def test_a_wrong_value_is_told_by_the_draws(monkeypatch: Patch) -> None:
     warned = next(one for one in seeds if one.warnings)
     assert not warned.confirmed
     assert warned.warnings[0].endswith("which chance may do at this error rate")
+
+
+@pytest.mark.parametrize("error", [1e-3, 0.1])
+def test_an_exact_value_of_few_digits_decides_nothing(error: float, monkeypatch: Patch) -> None:
+    """A hundredth of the resolution of 0.01 is what it may be off by."""
+    monkeypatch.setattr(exact, "exact_quantity", lambda *_: Exact(1.0, error))
+    for claim, verdict in (("E(x**2) == 1", VERIFIED), ("E(x**2) == 1.02", REFUTED)):
+        found = judged(N, claim, draws_only=False)
+        assert (found.verdict, found.method) == (verdict, Method.BLOCK_MEANS)
 
 
 @pytest.mark.parametrize(
