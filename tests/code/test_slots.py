@@ -96,6 +96,12 @@ def test_a_shape_that_is_not_the_models_is_refused(
         run(lambda x, c: returned(c * x))
 
 
+def test_a_column_has_the_formats_that_its_code_takes() -> None:
+    text = CLAIMS.replace("{c: 2}", "{c: 2, dtype: [float32, float16]}")
+    found = results(text, {"scaled": lambda x, c: c * x}, ("float32",))
+    assert [(one.verdict, one.dtype) for one in found] == [(Verdict.VERIFIED, "float32")]
+
+
 class WordlessError(BaseException):
     def __str__(self) -> str:
         raise RuntimeError
