@@ -13,7 +13,7 @@ import pytest
 from cli_stub import CLAIMS, Cli, judged, parameters_of
 
 from dropcheck.claims.registry import Case, Registry
-from dropcheck.cli_output import write_file
+from dropcheck.cli_output import emit, write_file
 from dropcheck.results import CaseResult
 from dropcheck.settings import Settings
 
@@ -137,3 +137,15 @@ def test_a_failure_prints_the_command_that_repeats_it(cli: Cli) -> None:
     again = cli(*command.split()[1:], "--format", "json")
     assert parameters_of(again.out) == [{"keep_prob": 0.5, "mu": -1}]
     assert json.loads(again.out)["cases"][0]["repeat"] == command
+
+
+def test_the_runner_s_older_commands_are_broken_up(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    for commands in (False, True):
+        emit("a ##[stop-commands]token\n", sys.stdout, commands=commands)
+        assert "##[" not in capsys.readouterr().out
+    monkeypatch.delenv("GITHUB_ACTIONS")
+    emit("a ##[b]\n", sys.stdout)
+    assert "##[b]" in capsys.readouterr().out

@@ -190,6 +190,8 @@ def test_a_value_that_makes_an_error_names_its_option_and_the_files_own_do_not()
 MODEL = """
 b, c ~ bernoulli(0.3)
 d ~ discrete_uniform(1, 6)
+e ~ discrete_uniform(0, 2)
+f ~ binomial(1, 0.5)
 z, w ~ normal(0, 1)
 v ~ bernoulli(0.5)[3]
 x ~ normal(0, 1)[3]
@@ -197,14 +199,14 @@ s ~ choice([0, 1, 1])
 r ~ rademacher()
 """
 EVENTS = [
-    "b", "b * c", "1 - b", "b and c", "d == 1", "not b", "(z > 0) * b", "where(z > 0, b, c)",
+    "f", "b", "b * c", "1 - b", "b and c", "d == 1", "not b", "(z > 0) * b", "where(z > 0, b, c)",
     "b if z > 0 else 0", "v", "v[0]", "max(v)", "prod(v)", "maximum(b, c)", "abs(b - c)", "s",
     "(b + c) % 2", "b**2", "v[0] * v[1]", "any(v)", "all(x > 0)", "z in {0}",
     "concat(v, b)", "1",
 ]  # fmt: skip
 NUMBERS = [
-    "z", "d", "b + c", "2 * b", "b - c", "r", "d % 3", "sum(v)", "mean(v)", "z * b", "0.5", "x",
-    "where(z > 0, b, 2)", "b / 2", "exp(b)",
+    "e", "z", "d", "b + c", "2 * b", "b - c", "r", "d % 3", "sum(v)", "mean(v)", "z * b", "0.5",
+    "x", "where(z > 0, b, 2)", "b / 2", "exp(b)",
 ]  # fmt: skip
 
 

@@ -145,6 +145,11 @@ SAID: dict[str, list[tuple[CaseResult, str | None]]] = {
         (replace(BELOW_ITS_BOUND, exact=Exact(0.8463 + 1e-12, 1e-11)), "0.8463"),  # no difference
         (replace(CONFIRMED, draws=0, method=Method.EXACT_VALUE), None),
     ],
+    "write": [
+        (replace(PRINTED_IN_PAPER, interval=(0.4226, 0.4236)), "42%"),
+        (PRINTED_IN_PAPER, None),  # the interval has room for two
+        (replace(PRINTED_IN_PAPER, exact=Exact(0.4305)), "43%"),
+    ],
     "guarantee": [(CONFIRMED, "moments, confirmed")],
     "within": [(PASSED, "±5.12"), (FAILED, None), (replace(PASSED, within=0.0), "±0")],
     "resolution": [
