@@ -52,6 +52,14 @@ def test_a_wrong_value_is_told_by_the_draws(monkeypatch: Patch) -> None:
     assert warned.warnings[0].endswith("which chance may do at this error rate")
 
 
+def test_draws_confirm_to_five_resolutions() -> None:
+    found = judged(N, "E(x**2) == 1", draws_only=False)
+    low, high = found.interval or (None, None)
+    assert found.confirmed
+    assert 0.95 <= (low or 0) < 1 < (high or 2) <= 1.05
+    assert found.draws * 10 < judged(N, "E(x**2) == 1").draws
+
+
 @pytest.mark.parametrize("error", [1e-3, 0.1])
 def test_an_exact_value_of_few_digits_decides_nothing(error: float, monkeypatch: Patch) -> None:
     """A hundredth of the resolution of 0.01 is what it may be off by."""
