@@ -28,18 +28,6 @@ class Reason(Enum):
     """
 
     # no draw is made
-    NO_MOMENT = (
-        "{operator} does not exist: by its law, the quantity has no finite moment of order "
-        "{order:g}",
-        "no draw was made: by its law, the quantity has no {moment}; claim a probability in its "
-        "place",
-    )
-    NO_VARIANCE_OF_ESTIMATE = (
-        "{operator} exists, but no interval can be trusted: by its law, the quantity has no finite "
-        "moment of order {order:g}, and the limit theorem needs order {needed:g}",
-        "no draw was made: by its law, the tails are too heavy for an interval; claim a "
-        "probability in its place",
-    )
     TOO_MANY_CONDITIONS = (
         "the model has {conditions} conditions, and the chances of no more than {most} are worked "
         "out, to see which outcomes are too rare to be seen",
@@ -190,15 +178,6 @@ class Reason(Enum):
     LAW_IMPOSSIBLE = (
         "{count:,} of {draws:,} draws are values that the law does not have",
         "false as stated: the law does not have every value that was drawn",
-    )
-    LAWS_DIFFER = (
-        "draws in {cells} cells are 1e{power:.0f} times likelier under two laws than under one",
-        "false as stated: the two laws differ, as the counts in cells show",
-    )
-    DEPENDENT = (
-        "draws in {cells} cells are 1e{power:.0f} times likelier where the quantities depend on "
-        "each other: {what}",
-        "false as stated: they depend on each other, as the counts in cells show",
     )
     # why a statement about laws is undecided
     NEVER_VARIES = (

@@ -6,16 +6,16 @@ sums are kept as indices, so that the work does not depend on the size of the ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from dropcheck.analysis.enumeration import Outcomes, outcomes_of
 from dropcheck.analysis.letters import PRECISION, Centred, NormalForms, drawn_in, expected
 from dropcheck.analysis.norms import Norms
-from dropcheck.analysis.rewriting import takers_of
 from dropcheck.analysis.ring import (
     TINY,
     Atom,
@@ -27,10 +27,6 @@ from dropcheck.analysis.ring import (
 )
 from dropcheck.analysis.single_draw import (
     Found,
-    Steps,
-    draw_below,
-    drawn_number,
-    points_of,
 )
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, ordered
@@ -57,15 +53,6 @@ class Integrand:
         centres = self.centres or (0.0,) * len(self.factors)
         each = zip(self.factors, centres, strict=True)
         return ((value, power, centre) for (value, power), centre in each)
-
-    def with_values(self, stands: Callable[[Value], Value]) -> Integrand:
-        """The integrand with other values in place of its quantities."""
-        given = self.given
-        return replace(
-            self,
-            factors=tuple((stands(value), power) for value, power in self.factors),
-            given=None if given is None else stands(given),
-        )
 
 
 def quantities(integrands: Sequence[Integrand]) -> list[Value]:
@@ -143,32 +130,6 @@ def exact_moments(
         if groups is not None:
             return None
     return _of_outcomes(integrands, MOST_OUTCOMES) or _by_steps(integrands, found)
-
-
-def chance_turned(event: Value, condition: Value | None) -> float | None:
-    """The chance that rounding decides an event, given a condition; None where no table says it."""
-    values = [event] if condition is None else [event, condition]
-    draw, points = draw_below(event), None
-    with np.errstate(all="ignore"):
-        if draw is not None and all(draw_below(one) is draw for one in values):
-            points = points_of(*drawn_number(draw))
-        if draw is not None and points is not None:
-            steps, chances = Steps.to(values, draw), points[1]
-            arrays, again = steps.evaluated(points[0]), [*steps.again(points[0])]
-        else:
-            table = outcomes_of(values, MOST_OUTCOMES)
-            if table is None:
-                return None
-            chances, arrays = table.probabilities, [*map(table.values, values)]
-            again = [[*map(other.values, values)] for other in table.again(values)]
-    held = (arrays[-1] != 0) | (condition is None)
-    turned = np.zeros(len(chances), dtype=np.bool_)
-    for other in again:
-        may = held | (other[-1] != 0)
-        off = (other[0] != arrays[0]) & may | (other[-1] != arrays[-1])
-        turned |= off.reshape(-1, off.shape[-1]).any(axis=0)
-    held = np.broadcast_to(held, (*held.shape[:-1], len(chances))).reshape(-1, len(chances))
-    return float(chances[turned].sum() / chances[held.any(axis=0)].sum())
 
 
 def exact_means(
@@ -299,7 +260,9 @@ def _carried(roots: Sequence[Value]) -> set[int]:
     What is only scaled is not carried, unless nothing else is: fewer letters lose fewer digits.
     """
     values = ordered(roots)
-    takers = takers_of(values, roots)
+    takers = Counter(map(id, roots))
+    for value in values:
+        takers.update(map(id, value.inputs))
     for scaled in (False, True):
         multiplied = {
             id(one) for value in values if not _is_linear(value, scaled) for one in value.inputs

@@ -19,7 +19,6 @@ from dropcheck.analysis.law_bounds import fixed_arguments
 from dropcheck.analysis.ring import (
     EPSILON,
     ITSELF,
-    MOST_KEPT,
     MOST_WORK,
     TINY,
     Atom,
@@ -60,7 +59,6 @@ from dropcheck.vocabulary.functions.arrays import TAKE
 from dropcheck.vocabulary.functions.elementwise import DIVIDE
 from dropcheck.vocabulary.law import Law, Values
 from dropcheck.vocabulary.laws.continuous import NORMAL
-from dropcheck.vocabulary.laws.derived import Ranked
 from dropcheck.vocabulary.laws.vectors import MULTIVARIATE_NORMAL, square_root
 from dropcheck.vocabulary.moments import HIGHEST_ORDER
 from dropcheck.vocabulary.shapes import Shape
@@ -423,8 +421,7 @@ class DrawnElements(MomentSource):
         Raises:
             PolynomialError: it is not finite, or not known.
         """
-        listed = order <= HIGHEST_ORDER and not isinstance(self._law, Ranked)
-        if not listed and not (order == 1 and self._law.symmetric):
+        if order > HIGHEST_ORDER and not (order == 1 and self._law.symmetric):
             if self._draw is None or not isinstance(self.mean, float):
                 raise PolynomialError
             return self._integrated([self._draw], [order], [self.mean])
@@ -496,7 +493,7 @@ class DrawnElements(MomentSource):
 
     def _cumulant(self, block: PartitionBlock) -> tuple[ElementNumbers, float]:
         of_draw = all(powers == ((ITSELF, 1),) for powers in block)
-        if not of_draw or len(block) <= 3 or isinstance(self._law, Ranked):
+        if not of_draw or len(block) <= 3:
             return super()._cumulant(block)
         # cumulants of the law itself may be exactly 0
         if len(block) > HIGHEST_ORDER:
@@ -754,25 +751,8 @@ class NormalForms:
         return self.letters.other(inverse).times(numerator)
 
 
-_POLYNOMIAL: dict[tuple[object, ...], bool] = {}
 NO_POLYNOMIAL = (ValueError, TypeError, AttributeError, IndexError)
 """What a kernel raises that does not work on polynomials."""
-
-
-def is_polynomial(value: Value) -> bool:
-    """Whether a computed value is a polynomial in its inputs."""
-    inputs = ((one.shape, None if one.random else one.known) for one in value.inputs)
-    key = value.operation, value.options, value.shape, value.truth, *inputs
-    if key not in _POLYNOMIAL:
-        if len(_POLYNOMIAL) >= MOST_KEPT:
-            _POLYNOMIAL.clear()
-        space = Space()
-        below = {id(one): lettered(space, one.shape, at) for at, one in enumerate(value.inputs)}
-        _POLYNOMIAL[key] = False
-        with suppress(*NO_POLYNOMIAL):
-            made = NormalForms(Letters(space)).made(value, below)
-            _POLYNOMIAL[key] = isinstance(made, Polynomial)
-    return _POLYNOMIAL[key]
 
 
 def _compares(function: Function) -> bool:

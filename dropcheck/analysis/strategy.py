@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from dropcheck.analysis.bounds import of_one_operator
-from dropcheck.analysis.single_draw import diverges
 from dropcheck.claims.registry import Tolerance
 from dropcheck.language.compile import LoweredCase
 from dropcheck.language.graph import (
     Kind,
     LawClaim,
     Value,
-    calls_below,
     in_order,
     operators,
     ordered,
     random_inputs,
 )
-from dropcheck.reasons import Explanation, Reason
 from dropcheck.vocabulary.functions.linear_algebra import MATMUL
 
 
@@ -40,19 +36,6 @@ class Certainty:
     event: Value
     condition: Value | None
     probability: float  # 1 or 0, as claimed
-
-
-@dataclass(frozen=True, slots=True)
-class Proportion:
-    """The statement is about one probability, of an event that is a single truth in each draw.
-
-    Its quantity is `factor` times the probability, plus `constant`.
-    """
-
-    event: Value
-    condition: Value | None
-    factor: float
-    constant: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,16 +67,9 @@ class BlockMeans:
     pairs: Value | None
 
 
-@dataclass(frozen=True, slots=True)
-class Unanswerable:
-    """No sample can decide the case, whatever its size."""
-
-    why: Explanation
-
-
 AveragingStrategy = Arithmetic | BlockMeans
 """Strategies in which the operators of the statement are averages."""
-Strategy = AveragingStrategy | Certainty | Laws | Proportion | Quantiles | Unanswerable
+Strategy = AveragingStrategy | Certainty | Laws | Quantiles
 
 
 def sides(lowered: LoweredCase) -> tuple[Value | None, tuple[Value, ...]]:
@@ -124,7 +100,7 @@ def strategy_of(lowered: LoweredCase, tolerance: Tolerance | None = None) -> Str
     ...     parsed = parse_claim(read_text(text % claim).claims["c"])
     ...     return type(strategy_of(lower_case(parsed, {}))).__name__
     >>> [strategy(claim) for claim in ("P(m == 2) == 0", "P(m == 1) == 1/2", "Var(m) == 1/4")]
-    ['Certainty', 'Proportion', 'BlockMeans']
+    ['Certainty', 'BlockMeans', 'BlockMeans']
     """
     if lowered.law is not None:
         return Laws(lowered.law)
@@ -134,12 +110,8 @@ def strategy_of(lowered: LoweredCase, tolerance: Tolerance | None = None) -> Str
     estimated = operators(lowered.operands)
     if any(operator.operator.quantile for operator in estimated):
         return Quantiles(tuple(estimated))
-    counted = None
-    if not lowered.entries:
-        counted = (_certainty(lowered) if tolerance is None else None) or _proportion(lowered)
-    if counted is not None:
-        return counted
-    return averages_of(lowered)
+    certain = _certainty(lowered) if tolerance is None and not lowered.entries else None
+    return certain or averages_of(lowered)
 
 
 def averages_of(lowered: LoweredCase) -> BlockMeans:
@@ -179,24 +151,6 @@ def _certainty(lowered: LoweredCase) -> Certainty | None:
     return Certainty(event, conditions[0] if conditions else None, claimed)
 
 
-def _proportion(lowered: LoweredCase) -> Proportion | None:
-    side, ends = sides(lowered)
-    if side is None or any(end.estimated for end in ends):
-        return None
-    form = of_one_operator(side)
-    if form is None:
-        return None
-    ((factor, operator),) = form.terms
-    if not operator.operator.probability or factor == 0:
-        return None
-    event, *conditions = operator.inputs
-    if not event.random or any(value.shape != () for value in operator.inputs):
-        return None  # the elements of one draw are not independent trials
-    if any(call.dependent for call in calls_below(operator.inputs)):
-        return None  # nor are draws of one call of code
-    return Proportion(event, conditions[0] if conditions else None, factor, form.constant)
-
-
 # ---- products of independent sides --------------------------------------------------------------
 
 
@@ -223,31 +177,3 @@ def _is_crossing(value: Value, roots: Sequence[Value]) -> bool:
         return False
     above = in_order(roots, lambda one: () if one is value else random_inputs(one))
     return all(one.kind != Kind.DRAW for one in above)
-
-
-# ---- moments that do not exist -------------------------------------------------------------------
-
-
-def divergent_moment(lowered: LoweredCase) -> Explanation | None:
-    """Why an operator of a function of one draw has no value, or its estimate no variance.
-
-    An estimate of a moment of order k has a variance only if the moment of order 2k is finite.
-    None: that is unknown.
-    """
-    found = operators(lowered.operands)
-    # a condition may bound what it keeps
-    read = [(one, value) for one in found if not dict(one.options)["given"] for value in one.inputs]
-    for times in (1, 2):
-        for one, value in read:
-            needed = times * one.operator.order
-            for order in range(1, needed + 1):
-                if diverges(value, float(order)):
-                    if times == 2:
-                        return Reason.NO_VARIANCE_OF_ESTIMATE.explain(
-                            operator=one.operation, order=order, needed=needed
-                        )
-                    moment = "mean" if order == 1 else "variance" if order == 2 else "such moment"
-                    return Reason.NO_MOMENT.explain(
-                        operator=one.operation, order=order, moment=moment
-                    )
-    return None

@@ -425,8 +425,8 @@ class Support:
         self._nonzero: list[Value] = []
         self._nan_somewhere = False  # whether a fixed value is NaN
         self._left = MOST_AGAIN
-        # the chances that are too small to matter with which values are undefined, by their ids
-        self.neglected: dict[int, float] = {}
+        # by functions that may be undefined: the chances of that which are too small to matter
+        self.neglected: dict[str, float] = {}
 
     def hull(self, value: Value) -> Hull:
         """An interval that holds all values of a quantity, of all its elements together."""
@@ -503,7 +503,7 @@ class Support:
         if known.defined == NEVER and all(one.defined > NEVER for one in below):
             chance = chance_outside(value)
             if chance is not None and chance <= NEGLIGIBLE:
-                self._whole.neglected[id(value)] = chance
+                self._whole.neglected[value.operation] = chance
                 return replace(known, number=SURE, finite=SURE)
         return known
 

@@ -48,7 +48,7 @@ from dropcheck.judging.plan_draws import (
     plan_draws,
     target_of,
 )
-from dropcheck.judging.rounding import enclosing, theta_of
+from dropcheck.judging.rounding import enclosing, of_truths, theta_of
 from dropcheck.known.enclosure import Enclosed, enclose
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Exact, Guarantee, Method, Region, Verdict
@@ -289,7 +289,7 @@ def _hidden(
     interval, direction = judged.interval, plan.directions[judged.place]
     if interval.unmet is not None or judged.unscaled or not math.isfinite(interval.half_width):
         return None
-    if _of_truths(compiled, judged) or tally.program.unit_draws > 1:
+    if of_truths(compiled, judged.comparison) or tally.program.unit_draws > 1:
         return None
     draws, log = tally.draws, math.log(1 / run.alpha)
     rows = tally.sums / tally.block_values @ direction.weights
@@ -309,10 +309,3 @@ def _hidden(
         low=possible.nearest(interval.low * unit),
         high=possible.nearest(interval.high * unit),
     )
-
-
-def _of_truths(compiled: Compiled, judged: Judged) -> bool:
-    """Whether all that is averaged is 1 or 0: then there are no values that draws may not show."""
-    columns = compiled.functional.columns(judged.comparison.looked_at)
-    factors = (one for column in columns for one in compiled.program.terms[column].factors)
-    return all(compiled.values[register].binary for register, _ in factors)

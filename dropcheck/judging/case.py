@@ -10,15 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.analysis.rewriting import with_fewer_draws
-from dropcheck.analysis.seldom import with_values
 from dropcheck.analysis.strategy import (
-    Arithmetic,
     BlockMeans,
-    Laws,
     Strategy,
-    Unanswerable,
-    divergent_moment,
     strategy_of,
 )
 from dropcheck.analysis.support import support
@@ -38,7 +32,7 @@ from dropcheck.inference.region import (
     promised,
     read_statement,
 )
-from dropcheck.judging.knowledge import Knowledge, carried_over, knowledge_of
+from dropcheck.judging.knowledge import Knowledge, knowledge_of
 from dropcheck.language.compile import CaseGraphs, LoweredCase
 from dropcheck.language.graph import Value, in_order, operators
 from dropcheck.language.syntax import Statement
@@ -69,7 +63,6 @@ from dropcheck.simulation import (
     Request,
     SpanSums,
     Tally,
-    compile_averages,
     compile_strategy,
     example,
     stream,
@@ -87,21 +80,6 @@ RAREST_CALLS = 0.005
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Analysed:
-    """A case as the analysis sees it, which never draws.
-
-    It is the case as written, or one whose quantities have the same law and known moments: a sum of
-    draws as one draw of the law of the sum. So exact value and draws are two ways to one number.
-    """
-
-    lowered: LoweredCase
-    strategy: Strategy
-    compiled: Compiled | None  # None where its quantities are no averages
-    knowledge: Knowledge | None
-    notes: tuple[str, ...] = ()  # what it takes for granted, as it fails too seldom to matter
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
     """A case read and compiled, with the strategy that its statement allows."""
 
@@ -113,7 +91,6 @@ class Prepared:
     # None where nothing is simulated
     compiled: Compiled | Counted | InCells | None
     knowledge: Knowledge | None  # of averages, from the model itself
-    analysed: Analysed  # what the exact value is made from
 
     def hull(self, quantity: Quantity | None, entry: tuple[int, ...] | None) -> Hull:
         """Where a quantity of the statement lies, for any law."""
@@ -209,17 +186,6 @@ def _prepared(
             compiled = replace(compiled, crossed=None)
             knowledge = knowledge_of(compiled)
         compiled = replace(compiled, unbounded=knowledge.unbounded)
-    analysed = _analysed(case, lowered, strategy, compiled, knowledge)
-    averages = compiled if isinstance(compiled, Compiled) else None
-    known, program = analysed.knowledge, analysed.compiled
-    if averages and knowledge and known and program and program is not averages:
-        knowledge = carried_over(knowledge, averages, known, program)
-        compiled = replace(averages, unbounded=knowledge.unbounded)
-    bounded = knowledge is None or knowledge.guarantee is not Guarantee.ASYMPTOTIC
-    if isinstance(strategy, BlockMeans) and knowledge is not None and not bounded:
-        missing = divergent_moment(lowered) if knowledge.undefined is None else None
-        if missing is not None:
-            strategy, compiled, knowledge = Unanswerable(missing), None, None
     parsed = graphs.parsed(case.claim)
     alone = {
         name: text
@@ -236,36 +202,6 @@ def _prepared(
         strategy=strategy,
         compiled=compiled,
         knowledge=knowledge,
-        analysed=analysed,
-    )
-
-
-def _analysed(
-    case: Case,
-    lowered: LoweredCase,
-    strategy: Strategy,
-    compiled: object,
-    knowledge: Knowledge | None,
-) -> Analysed:
-    """The case as the analysis sees it, with what it knows of it."""
-    averages = compiled if isinstance(compiled, Compiled) else None
-    own = Analysed(lowered=lowered, strategy=strategy, compiled=averages, knowledge=knowledge)
-    if isinstance(strategy, Arithmetic | Laws | Unanswerable) or case.claim.of_code:
-        return own
-    ended, notes = with_values(lowered)
-    changed = with_fewer_draws(ended)
-    if changed is lowered:
-        return own
-    strategy = strategy_of(changed, case.claim.tolerance)
-    if not isinstance(strategy, BlockMeans):
-        return Analysed(
-            lowered=changed, strategy=strategy, compiled=None, knowledge=None, notes=notes
-        )
-    averages = compile_averages(strategy, changed.operands, crossing=False)
-    known = knowledge_of(averages)
-    averages = replace(averages, unbounded=known.unbounded)
-    return Analysed(
-        lowered=changed, strategy=strategy, compiled=averages, knowledge=known, notes=notes
     )
 
 
@@ -800,7 +736,8 @@ class CaseRun:
             finding = replace(finding, estimate=estimate, interval=(low, high))
         finding = replace(finding, exact=with_digits(finding.exact, finding.sharpness))
         quantity, region = self._claimed(finding)
-        taken = (f"{claim.id}: {note}" for note in self.prepared.analysed.notes)
+        known = self.prepared.knowledge
+        taken = (f"{claim.id}: {note}" for note in (known.notes if known else ()))
         confirmed, warnings = self._confirmed(finding, region), (*finding.warnings, *taken)
         if confirmed is False and finding.confirmed is None:
             why = "the interval misses the exact value, which chance may do at this error rate"

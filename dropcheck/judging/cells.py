@@ -2,9 +2,9 @@
 
 The cells follow from the law that is claimed, or from draws that are used for nothing else. A band
 about distribution functions, which holds for any law, says how far they may be from each other: it
-verifies within the resolution, and refutes outside. Counts in cells of equal chance refute much
-that is nearer than that. Quantiles are read from the same counts: at a cut below its quantile a
-quantity is too seldom, and at one above it too often.
+verifies within the resolution, and refutes outside. Where a law is named, counts in cells of equal
+chance refute much that is nearer than that. Quantiles are read from counts as well: at a cut below
+its quantile a quantity is too seldom, and at one above it too often.
 """
 
 from __future__ import annotations
@@ -219,9 +219,7 @@ def empirical_bernstein(draws: float, variance: Any, width: Any, alpha: float) -
 
 # Numbers of cells of about equal chance: few for a large difference, many for a fine one.
 SHAPES = (8, 128)
-# Cells of each quantity in tables of several.
-COARSER = (2, 4, 16)
-# How many Dirichlet laws about the guess are averaged. Their concentrations are powers of 4, from
+# How many Dirichlet laws about the chances are averaged. Their concentrations are powers of 4, from
 # one draw in the rarest cell on: for an error of any size one of them is within a factor of 2 of
 # the best.
 SHARPEST = 12
@@ -235,31 +233,29 @@ class EValue:
     why: Explanation
 
 
-def evidence(counts: Floats, guess: Floats, best: float) -> float:
-    """The logarithm of the evidence of counts in cells against what is claimed of their chances.
+def evidence(counts: Floats, chances: Floats) -> float:
+    """The logarithm of the evidence of counts in cells against the chances that are claimed.
 
-    It is the chance of the counts under chances that are drawn from a mixture of Dirichlet laws
-    about a guess, over the largest chance of them that the claim allows, which is no less than
-    their chance under a true claim (Wasserman, Ramdas and Balakrishnan 2020, "Universal inference",
-    PNAS 117, section 8). Where the claim names the chances, and they are the guess, it is equation
-    (6) of Lindon and Malek, "Anytime-valid inference for multinomial count data" (NeurIPS 2022).
+    It is the chance of the counts under a mixture of Dirichlet laws about the chances, over the
+    chance of them as claimed: equation (6) of Lindon and Malek, "Anytime-valid inference for
+    multinomial count data" (NeurIPS 2022).
 
     Args:
         counts: of draws in each cell, [cells].
-        guess: the chances of the cells, fixed without these draws; none of them is 0.
-        best: the logarithm of the largest chance that the claim allows.
+        chances: of the cells; none of them is 0.
 
-    >>> fair, half = np.array([50.0, 50.0]), np.array([0.5, 0.5])
-    >>> evidence(fair, half, 100 * math.log(0.5)) < 0
+    >>> half = np.array([0.5, 0.5])
+    >>> evidence(np.array([50.0, 50.0]), half) < 0
     True
-    >>> evidence(np.array([80.0, 20.0]), half, 100 * math.log(0.5)) > math.log(1000.0)
+    >>> evidence(np.array([80.0, 20.0]), half) > math.log(1000.0)
     True
     """
     if len(counts) < 2:
         return 0.0
-    sharp = 4.0 ** np.arange(SHARPEST)[:, np.newaxis] / guess.min()
-    mixed = _log_rising(sharp * guess, counts).sum(axis=1) - _log_rising(sharp[:, 0], counts.sum())
-    return average(mixed.tolist()) - best
+    sharp = 4.0 ** np.arange(SHARPEST)[:, np.newaxis] / chances.min()
+    mixed = _log_rising(sharp * chances, counts).sum(axis=1)
+    mixed -= _log_rising(sharp[:, 0], counts.sum())
+    return average(mixed.tolist()) - float(counts @ np.log(chances))
 
 
 def _log_rising(a: Any, h: Any) -> Any:
@@ -279,24 +275,6 @@ def average(logs: Iterable[float]) -> float:
     if math.isinf(largest) or not listed:
         return largest
     return largest + math.log(sum(math.exp(log - largest) for log in listed) / len(listed))
-
-
-def against_product(table: Floats, guess: Floats) -> float:
-    """The evidence of a table of counts that its axes depend on each other.
-
-    The largest chance of the counts under independence is that of the shares in its margins.
-
-    Args:
-        table: counts, with an axis for each quantity.
-        guess: the chances of its cells, as for `evidence`.
-    """
-    draws = float(table.sum())
-    best = 0.0
-    for axis in range(table.ndim):
-        margin = table.sum(axis=tuple(other for other in range(table.ndim) if other != axis))
-        margin = margin[margin > 0]
-        best += float((margin * np.log(margin / draws)).sum())
-    return evidence(table.reshape(-1), guess.reshape(-1), best)
 
 
 def power_of(log: float) -> float:
@@ -531,7 +509,7 @@ class Seen:
 
     off: float
     interval: tuple[float, float]
-    against: Sequence[EValue]
+    against: Sequence[EValue] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -586,13 +564,11 @@ def by_laws(run: CaseRun, claim: Laws, cells: InCells) -> Judging:
 
     def judged(tally: CountTally, own: float) -> Finding:
         seen = plan.says(tally.totals, tally.drawn, effect_of(tally), own * DISTANCE_SHARE)
+        verdict, more = decide(*seen.interval, run.reading.comparisons[0].region, resolution), None
+        why = None if verdict is Verdict.REFUTED else plan.holds
         against = average(one.log for one in seen.against)
-        verdict, more = Verdict.REFUTED, None
-        why: Explanation | None = max(seen.against, key=lambda one: one.log).why
-        if against < math.log(1 / (run.alpha * (1 - DISTANCE_SHARE))):
-            region = run.reading.comparisons[0].region
-            verdict = decide(*seen.interval, region, resolution)
-            why = None if verdict is Verdict.REFUTED else plan.holds
+        if against >= math.log(1 / (run.alpha * (1 - DISTANCE_SHARE))):
+            verdict, why = Verdict.REFUTED, max(seen.against, key=lambda one: one.log).why
         if verdict is Verdict.VERIFIED and plan.never_varies:
             verdict, why = Verdict.UNDECIDED, plan.never_varies
         elif verdict is Verdict.UNDECIDED:
@@ -673,11 +649,11 @@ def one_law(run: CaseRun, claim: LawClaim, cells: InCells, values: Floats, size:
             yield EValue(math.inf, Reason.LAW_IMPOSSIBLE.explain(count=int(wrong), draws=draws))
         for shape in map(of_law.shape, SHAPES):
             counts, chances = in_cells(row, shape) / effect, of_law.chances(shape)
-            log = evidence(counts, chances, float(counts @ np.log(chances)))
+            log = evidence(counts, chances)
             yield EValue(log, Reason.LAW_SHAPE.explain(cells=len(counts), power=power_of(log)))
 
     def says(totals: Floats, draws: int, effect: float, alpha: float) -> Seen:
-        rows = [row[0] for row in counter.of_entries(totals)]
+        rows = counter.of_entries(totals)
         each = [distance(row[:-1] / draws, of_law.below, of_law.points) for row in rows]
         error = massart(draws / effect, alpha / claim.entries)
         against = [one for row in rows for one in of_entry(row, draws, effect)]
@@ -693,53 +669,24 @@ def one_law(run: CaseRun, claim: LawClaim, cells: InCells, values: Floats, size:
     )
 
 
-def _farthest(each: Sequence[Distance], error: float, against: Sequence[EValue]) -> Seen:
+def _farthest(each: Sequence[Distance], error: float, against: Sequence[EValue] = ()) -> Seen:
     """What is seen of the entry that is farthest off."""
     whole = Distance(max(one.seen for one in each), max(one.most for one in each))
     return Seen(whole.seen, whole.interval(error), against)
 
 
 def two_laws(run: CaseRun, claim: LawClaim, cells: InCells, values: Floats, size: float) -> LawPlan:
-    """The plan for `x ~ y`, for each entry of x and the same entry of y.
-
-    Evidence is that against the independence of a value from the quantity that it is of. In every
-    draw one quantity is looked at alone: even draws show the first and odd ones the second, so that
-    both are independent though the quantities of one draw may not be. The same is done with even
-    and odd exchanged.
-    """
+    """The plan for `x ~ y`, for each entry of x and the same entry of y."""
     resolution, entries = run.sharpness(1.0), claim.entries
     pooled = [np.concatenate([values[at], values[entries + at]]) for at in range(entries)]
     known = [sample_cells(one, resolution, size, run.case.dtype or DOUBLE) for one in pooled]
-    counter = AtCuts(cuts=tuple(one.cuts for one in known) * 2, uses=cells.uses, halves=True)
-    shapes = [[one.shape(shape) for shape in SHAPES] for one in known]
-    guesses = [
-        [
-            (one.chances(shape) * len(pooled[0]) + 1) / (len(pooled[0]) + len(shape) + 1)
-            for shape in own
-        ]
-        for one, own in zip(known, shapes, strict=True)
-    ]
+    counter = AtCuts(cuts=tuple(one.cuts for one in known) * 2, uses=cells.uses)
 
     def says(totals: Floats, draws: int, effect: float, alpha: float) -> Seen:
-        rows = counter.of_entries(totals)
-        each: list[Distance] = []
-        against: list[EValue] = []
-        for entry, own in enumerate(known):
-            first, second = rows[entry], rows[entries + entry]
-            one, other = (row.sum(axis=0)[:-1] / draws for row in (first, second))
-            each.append(distance(one, other, own.points))
-            for shape, guess in zip(shapes[entry], guesses[entry], strict=True):
-                tables = (
-                    np.array([in_cells(first[half], shape), in_cells(second[1 - half], shape)])
-                    for half in (0, 1)
-                )
-                both = [
-                    against_product(one / effect, np.array([guess, guess]) / 2) for one in tables
-                ]
-                cause = Reason.LAWS_DIFFER.explain(cells=len(guess), power=power_of(max(both)))
-                against.append(EValue(average(both), cause))
-        error = 2 * massart(draws / effect, alpha / (2 * entries))
-        return _farthest(each, error, against)
+        rows = [row[:-1] / draws for row in counter.of_entries(totals)]
+        both = zip(rows[:entries], rows[entries:], known, strict=True)
+        each = [distance(one, other, own.points) for one, other, own in both]
+        return _farthest(each, 2 * massart(draws / effect, alpha / (2 * entries)))
 
     return LawPlan(
         counter=counter,
@@ -780,27 +727,16 @@ def independence(
         for row, own in zip(values, cuts, strict=True)
     ]
     counter = Tables(cuts=cuts, tables=tables, uses=cells.uses)
-    guesses = [_guess([levels[entry] for entry in table], pilot) for table in tables]
+    shapes = [tuple(len(cuts[entry]) + 1 for entry in table) for table in tables]
     names = [*_names(run, claim)]
     corners = sum(math.prod(len(cuts[entry]) for entry in table) for table in tables)
     steps = max(map(len, tables), default=2) - 1
 
     def says(totals: Floats, draws: int, effect: float, alpha: float) -> Seen:
-        ends = np.cumsum([one.size for one in guesses])[:-1]
-        parts = zip(np.split(totals / effect, ends), guesses, strict=True)
-        counted: list[Floats] = [part.reshape(guess.shape) for part, guess in parts]
+        parts = np.split(totals / effect, np.cumsum(list(map(math.prod, shapes)))[:-1])
+        counted: list[Floats] = [one.reshape(own) for one, own in zip(parts, shapes, strict=True)]
         known = [[levels[entry] for entry in table] for table in tables]
-        off, interval = dependence(counted, known, draws / effect, alpha)
-        against: list[EValue] = []
-        for table, counts, guess in zip(tables, counted, guesses, strict=True):
-            for shape in sorted({tuple(min(n, m) for m in counts.shape) for n in COARSER}):
-                log = against_product(_merged(counts, shape), _merged(guess, shape))
-                what = _listed([names[entry] for entry in table])
-                cause = Reason.DEPENDENT.explain(
-                    cells=math.prod(shape), power=power_of(log), what=what
-                )
-                against.append(EValue(log, cause))
-        return Seen(off, interval, against)
+        return Seen(*dependence(counted, known, draws / effect, alpha))
 
     def error(draws: float, alpha: float) -> float:
         return steps * float(empirical_bernstein(draws, 1 / 16, 1.0, ABOVE * alpha / steps))
@@ -811,7 +747,7 @@ def independence(
     within = run.sharpness(1.0)
     what = f"{len(tables):,} pairs of entries, each in {number}×{number} cells"
     if len(tables) == 1:
-        sizes = "×".join(map(str, guesses[0].shape))
+        sizes = "×".join(map(str, shapes[0]))
         what = f"{_listed([names[entry] for entry in tables[0]])} in {sizes} cells"
     return LawPlan(
         counter=counter,
@@ -838,15 +774,6 @@ def _cuts(values: Floats, cells: int, size: float) -> Floats:
     return moved
 
 
-def _guess(levels: Sequence[Floats], pilot: int) -> Floats:
-    """The chances of the cells of a table by those of its margins in a pilot; none is 0."""
-    guess: Floats = np.ones(())
-    for own in levels:
-        shares = np.diff(own, prepend=0.0, append=1.0)
-        guess = np.multiply.outer(guess, (shares * pilot + 1) / (pilot + len(shares)))
-    return guess
-
-
 def _names(run: CaseRun, claim: LawClaim) -> Iterator[str]:
     """Entries as they would be written: `u[0, 1]`."""
     (statement,) = run.prepared.statement.operands
@@ -860,14 +787,6 @@ def _names(run: CaseRun, claim: LawClaim) -> Iterator[str]:
 
 def _listed(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _merged(table: Floats, shape: Sequence[int]) -> Floats:
-    """A table with neighbouring cells joined."""
-    for axis, cells in enumerate(shape):
-        starts = np.arange(cells) * table.shape[axis] // cells
-        table = np.add.reduceat(table, starts, axis=axis)
-    return table
 
 
 def dependence(
@@ -1065,80 +984,41 @@ class QuantilePilot:
 
         `seen` is the estimate of its quantity, where more draws than the pilot's give one.
         """
-        form, region = target.form, target.comparison.region
-        each = list(zip(self.values, self.levels, strict=True))
-        quantiles = [at_level(*one) for one in each]
-        near = 0.0
-        if seen is None:
-            near = 2 * sum(abs(factor) * _error(*each[at]) for factor, at in form.terms)
-        estimate = form.value(quantiles) if seen is None else seen
-        if region.strict_end_within(estimate, near) and near > 0:
-            return ENDLESS
+        region, terms = target.comparison.region, target.form.terms
+        error = sum(abs(factor) * _error(self.values[at], self.levels[at]) for factor, at in terms)
+        near = 2 * error if seen is None else 0.0
+        estimate = seen
+        if estimate is None:
+            each = zip(self.values, self.levels, strict=True)
+            estimate = target.form.value([at_level(*one) for one in each])
         half = reach(estimate, near, region, target.widen)
-        alpha = run.alpha * budget.PLANNED / len(run.reading.comparisons) / max(len(form.terms), 1)
+        if (region.strict_end_within(estimate, near) and near > 0) or not half > 0:
+            return ENDLESS
+        alpha = run.alpha * budget.PLANNED / len(run.reading.comparisons) / max(len(terms), 1)
         errors = NormalDist().inv_cdf(1 - max(alpha / 2, 1e-15)) + budget.CHANCE
-        needed = 1.0
-        for factor, at in form.terms:
-            values, level = each[at]
-            give = half / len(form.terms) / abs(factor)
-            above = np.searchsorted(values, quantiles[at] + give, side="right") / len(values)
-            under = np.searchsorted(values, quantiles[at] - give, side="left") / len(values)
-            margin = min(above - level, level - under)
-            if not margin > 0:
-                return ENDLESS
-            tails = math.log(2 / alpha) / -math.log1p(-min(level, 1 - level))
-            spread = errors**2 * (level / margin) * ((1 - level) / margin)
-            needed = max(needed, max(spread, 1.2 * tails) * self.drawn / len(values))
-        return int(min(needed, ENDLESS))
+        needed = (errors * error / half) ** 2 * self.drawn
+        for _, at in terms:
+            rarer = min(self.levels[at], 1 - self.levels[at])
+            tails = math.log(2 / alpha) / -math.log1p(-rarer)
+            needed = max(needed, 1.2 * tails * self.drawn / len(self.values[at]))
+        return int(min(max(needed, 1.0), ENDLESS))
 
-    def cuts(self, targets: Sequence[QuantileTarget]) -> tuple[Floats, ...]:
-        """The cuts of each quantity: where a claim about it is decided, and near its quantile.
-
-        A value that comes again has a cut just below it too.
-        """
-        own: list[set[float]] = []
+    @property
+    def cuts(self) -> tuple[Floats, ...]:
+        """The cuts of each quantity, near its quantile; each value has one just below it too."""
+        own: list[Floats] = []
         for values, level in zip(self.values, self.levels, strict=True):
             error = math.sqrt(level * (1 - level) / len(values))
             steps = (*NEAR.tolist(), *FARTHER, *(-far for far in FARTHER))
-            near = {at_level(values, level + step * error) for step in steps}
-            own.append(near | {math.nextafter(one, -math.inf) for one in near})
-        for target in targets:
-            if len(target.form.terms) == 1:
-                ((factor, at),) = target.form.terms
-                own[at] |= _deciding(target, factor)
-        return tuple(np.array(sorted(one)) for one in own)
+            near = np.array([at_level(values, level + step * error) for step in steps])
+            own.append(np.unique([near, np.nextafter(near, -math.inf)]))
+        return tuple(own)
 
 
 def _error(values: Floats, level: float) -> float:
     """The standard error of the quantile of a sorted sample, in the unit of its values."""
     error = math.sqrt(level * (1 - level) / len(values))
     return (at_level(values, level + error) - at_level(values, level - error)) / 2
-
-
-def _deciding(target: QuantileTarget, factor: float) -> set[float]:
-    """The cuts at which a claim about one quantity is decided.
-
-    Counts up to just below t show that the quantile lies at or above t, counts up to t that it lies
-    above.
-    """
-    region, widen, rounding = target.comparison.region, target.widen, target.rounding
-    rising = factor > 0
-    ends: set[tuple[float, bool]] = set()  # of the quantity itself, and whether they are closed
-    if math.isfinite(region.low):
-        if region.low_open:
-            ends |= {(region.low + 2 * rounding, True), (region.low + rounding / 2, True)}
-        else:
-            ends |= {(region.low - widen, False), (region.low - 2 * rounding, False)}
-    if math.isfinite(region.high):
-        if region.high_open:
-            ends |= {(region.high - 2 * rounding, False), (region.high - rounding / 2, False)}
-        else:
-            ends |= {(region.high + widen, True), (region.high + 2 * rounding, True)}
-    at = ((end - target.form.constant) / factor for end, _ in ends)
-    return {
-        one if closed is rising else math.nextafter(one, -math.inf)
-        for one, (_, closed) in zip(at, ends, strict=True)
-    }
 
 
 def by_quantiles(run: CaseRun, claim: Quantiles, cells: InCells) -> Judging:
@@ -1162,7 +1042,7 @@ def by_quantiles(run: CaseRun, claim: Quantiles, cells: InCells) -> Judging:
     estimates = [at_level(*one) for one in zip(values, levels, strict=True)]
     targets = quantile_targets(run, claim, sizes, estimates, run.prepared.lowered.operands)
     expected = max(pilot.draws_for(run, target) for target in targets)
-    counter = AtCuts(cuts=pilot.cuts(targets), uses=cells.uses)
+    counter = AtCuts(cuts=pilot.cuts, uses=cells.uses)
     moved: dict[int, float] = {}
 
     def room(target: QuantileTarget) -> float:
@@ -1230,7 +1110,7 @@ def _of_counts(
     alpha: float,
 ) -> list[Finding]:
     """Every comparison judged by the counts so far."""
-    effect, counts = effect_of(tally), [row[0] for row in counter.of_entries(tally.totals)]
+    effect, counts = effect_of(tally), counter.of_entries(tally.totals)
     each = [*zip(counter.cuts, counts, pilot.levels, strict=True)]
     estimates = [estimate(cuts, row[:-1], row[-1], level) for cuts, row, level in each]
     findings: list[Finding] = []
@@ -1344,14 +1224,10 @@ def estimate(cuts: Floats, counts: Floats, seen: float, level: float) -> float:
     >>> estimate(cuts, np.array([10.0, 30.0, 70.0]), 100, 0.2)
     1.5
     """
-    if not seen or not len(cuts):
+    shares = counts / seen if seen else counts
+    if not seen or not len(cuts) or not shares[0] <= level <= shares[-1]:
         return math.nan
-    shares = counts / seen
     place = int(np.searchsorted(shares, level))
-    if place == len(shares) or (place == 0 and shares[0] > level):
-        return math.nan
-    at, before = float(cuts[place]), float(cuts[max(place - 1, 0)])
-    rise = shares[place] - shares[max(place - 1, 0)]
-    if math.nextafter(before, math.inf) >= at or rise <= 0:
-        return at
-    return before + (at - before) * float((level - shares[max(place - 1, 0)]) / rise)
+    if math.nextafter(float(cuts[max(place - 1, 0)]), math.inf) >= cuts[place]:
+        return float(cuts[place])
+    return float(np.interp(level, shares, cuts))

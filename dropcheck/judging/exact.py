@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dropcheck.analysis.exact import Integrand, exact_means
-from dropcheck.analysis.strategy import Certainty, Proportion, Strategy
+from dropcheck.analysis.strategy import Certainty
 from dropcheck.array_types import Floats
 from dropcheck.inference.region import (
     NEARLY,
@@ -65,10 +65,10 @@ def exact_quantity(
 
 def exact_average(run: CaseRun, comparison: Comparison) -> Exact | None:
     """The quantity of one comparison of averages, by the analysis; None where that is unknown."""
-    analysed = run.prepared.analysed
-    if analysed.compiled is None or analysed.knowledge is None:
+    compiled, knowledge = run.prepared.compiled, run.prepared.knowledge
+    if not isinstance(compiled, Compiled) or knowledge is None:
         return None
-    return exact_quantity(analysed.compiled, analysed.knowledge, comparison)
+    return exact_quantity(compiled, knowledge, comparison)
 
 
 def exact_probability(event: Value, condition: Value | None) -> Exact | None:
@@ -88,16 +88,6 @@ def exact_probability(event: Value, condition: Value | None) -> Exact | None:
         return None
     value = float(means[0] / means[1])
     return Exact(value, float((errors[0] + value * errors[1]) / (means[1] - errors[1])))
-
-
-def of_proportion(claim: Strategy) -> Exact | None:
-    """The exact value of a statement's side that is made of one probability; None if unknown."""
-    if not isinstance(claim, Proportion):
-        return None
-    exact = exact_probability(claim.event, claim.condition)
-    if exact is None:
-        return None
-    return Exact(claim.factor * exact.value + claim.constant, abs(claim.factor) * exact.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,19 +119,10 @@ def unknown_exactly() -> Finding:
 
 def known_exactly(run: CaseRun) -> Known | None:
     """What the model says; None where it says a quantity to no hundredth of what is allowed."""
-    analysed = run.prepared.analysed
-    match analysed.strategy, analysed.compiled, analysed.knowledge:
+    prepared = run.prepared
+    match prepared.strategy, prepared.compiled, prepared.knowledge:
         case Certainty() as certainty, _, _:
             return _known_certainty(run, certainty)
-        case Proportion() as claim, _, _:
-            exact = of_proportion(claim)
-            if exact is None:
-                return None
-            scale = run.reading.known_scale or abs(claim.factor) + abs(claim.constant)
-            found = found_exactly(
-                run, run.reading.comparisons[0], exact, scale, run.sharpness(scale)
-            )
-            return None if found is None else Known((found,), (exact,))
         case _, Compiled() as compiled, Knowledge(means=averages) as knowledge if averages:
             return _known_averages(run, compiled, knowledge, averages)
     return None

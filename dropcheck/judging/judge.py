@@ -12,9 +12,7 @@ from dropcheck.analysis.strategy import (
     Arithmetic,
     Certainty,
     Laws,
-    Proportion,
     Quantiles,
-    Unanswerable,
 )
 from dropcheck.execution.schedule import Deadline
 from dropcheck.inference.intervals import FEWEST_BLOCKS
@@ -32,7 +30,7 @@ from dropcheck.judging.case import (
     not_drawn,
 )
 from dropcheck.judging.cells import by_laws, by_quantiles
-from dropcheck.judging.events import by_counterexample, by_proportion
+from dropcheck.judging.events import by_counterexample
 from dropcheck.judging.exact import Known, known_exactly, unknown_exactly
 from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.look import (
@@ -270,14 +268,10 @@ def judge_by_draws(run: CaseRun) -> Judging:
             return by_arithmetic(run, compiled)
         case _ if run.out_of_time():
             return not_drawn(Reason.OUT_OF_TIME.explain())
-        case Unanswerable(why), _:
-            return not_drawn(why)
         case Laws() as claim, InCells() as cells:
             return (yield from by_laws(run, claim, cells))
         case Certainty() as certainty, Counted() as counted:
             return (yield from by_counterexample(run, certainty, counted))
-        case Proportion() as proportion, Counted() as counted:
-            return (yield from by_proportion(run, proportion, counted))
         case Quantiles() as quantiles, InCells() as cells:
             return (yield from by_quantiles(run, quantiles, cells))
         case _, Compiled() as compiled:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -123,6 +123,7 @@ class Knowledge:
     has_variance: bool = True  # whether the bounds of the variances are finite
     undefined: Explanation | None = None  # why what is averaged may have no value
     unbounded: frozenset[int] = frozenset()  # columns for sizes that nothing bounds
+    notes: tuple[str, ...] = ()  # what it takes for granted, as it fails too seldom to matter
 
 
 def knowledge_of(compiled: Compiled) -> Knowledge:
@@ -172,6 +173,12 @@ def knowledge_of(compiled: Compiled) -> Knowledge:
         guarantee=guarantee,
         has_variance=variances,
         unbounded=frozenset() if variances else _unbounded(plain, used),
+        notes=tuple(
+            f"it is read given that {step} is defined, which fails with a chance of "
+            f"{chance:.1g} a draw"
+            for step, chance in norms.support.neglected.items()
+            if chance > 0
+        ),
     )
 
 
@@ -179,51 +186,6 @@ def _unbounded(averages: BoundedAverages, used: Sequence[int]) -> frozenset[int]
     """The columns beside those used whose averages the model does not bound."""
     infinite = np.flatnonzero(~np.isfinite(averages.sizes(1.0)))
     return frozenset(infinite.tolist()).difference(used)
-
-
-def carried_over(
-    own: Knowledge, compiled: Compiled, other: Knowledge, analysed: Compiled
-) -> Knowledge:
-    """What is known of the averages of what is drawn, from the same averages of what is analysed.
-
-    Each integrand of the one has the law of the integrand in the same place of the other, and so
-    have any two together: where both programs average alike, bounds hold for both. They are taken
-    where the drawn program has none, as of a quantity that has a value under its condition alone.
-    """
-    bounded = other.guarantee is not Guarantee.ASYMPTOTIC
-    if own.guarantee is not Guarantee.ASYMPTOTIC or not bounded:
-        return own
-    registers = _same_terms(compiled, analysed)
-    if registers is None:
-        return own
-    theirs, ours = list(registers.values()), list(registers)
-
-    def there(centres: Floats) -> Floats:
-        moved = analysed.program.origin
-        moved[theirs] = centres[ours]
-        return moved
-
-    return replace(
-        other, exact=None, means=None, bounds=lambda centres: other.bounds(there(centres))
-    )
-
-
-def _same_terms(compiled: Compiled, analysed: Compiled) -> dict[int, int] | None:
-    """The registers of what is analysed by those of what is drawn; None where the terms differ."""
-    registers: dict[int, int] = {}
-    first, second = _terms(compiled), _terms(analysed)
-    if len(first) != len(second):
-        return None
-    for (factors, given), (others, condition) in zip(first, second, strict=True):
-        if [power for _, power in factors] != [power for _, power in others]:
-            return None
-        if (given is None) is not (condition is None):
-            return None
-        pairs = [(one, two) for (one, _), (two, _) in zip(factors, others, strict=True)]
-        pairs += [] if given is None or condition is None else [(given, condition)]
-        if any(registers.setdefault(one, two) != two for one, two in pairs):
-            return None
-    return registers if len({*registers.values()}) == len(registers) else None
 
 
 def _means_alone(compiled: Compiled, used: Sequence[int], integrals: Found) -> ExactMeans | None:

@@ -85,7 +85,7 @@ def until_decided(
 
 
 # What more draws would not change, and where there is nothing to look at so far.
-_FINAL = (Reason.LOST_DIGITS, Reason.NOT_INDEPENDENT)
+_FINAL = (Reason.LOST_DIGITS, Reason.UNCLEAR_EVENT, Reason.NOT_INDEPENDENT)
 _WITHOUT_VALUE = (Reason.CONDITION_NEVER_TRUE, Reason.UNDEFINED_AT_AVERAGES, Reason.NO_SCALE)
 
 
@@ -223,7 +223,7 @@ class Judged:
     @property
     def digits_lost(self) -> bool:
         """Whether rounding decides the comparison."""
-        return self.interval.reason is Reason.LOST_DIGITS
+        return self.interval.reason in (Reason.LOST_DIGITS, Reason.UNCLEAR_EVENT)
 
     @property
     def unscaled(self) -> bool:

@@ -8,8 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from dropcheck.analysis.exact import chance_turned
-from dropcheck.analysis.strategy import Certainty, Proportion
+from dropcheck.analysis.strategy import Certainty
 from dropcheck.array_types import Floats
 from dropcheck.inference.intervals import Interval, Theta
 from dropcheck.inference.region import Comparison, Reading, decide
@@ -121,7 +120,12 @@ def rounding_of_means(run: CaseRun, program: Program, centres: Floats) -> Floats
         return np.zeros(len(program.terms))
     key = program.sampling, centres.tobytes()
     if key not in run.roundings:
-        draws = draws_to_look_at(program)
+        compiled, looked_at = run.prepared.compiled, program
+        if isinstance(compiled, Compiled) and any(one.binary for one in compiled.values.values()):
+            looked_at = (
+                compiled.program
+            )  # what may turn is rare: a span that few draws need is short
+        draws = draws_to_look_at(looked_at)
         run.roundings[key] = rounding_in(program, pilot_of(run), centres, draws)
     return run.roundings[key]
 
@@ -155,6 +159,13 @@ def share_lost(run: CaseRun, program: Program, resolution: float) -> float:
         width = three_quarters - quarter or (finite.std() if finite.size else 0.0)
         share = max(share, float((~(off <= resolution * width)).mean()))
     return min(SEEN * share, 1.0)
+
+
+def of_truths(compiled: Compiled, comparison: Comparison) -> bool:
+    """Whether all that is averaged is 1 or 0: then there are no values that draws may not show."""
+    columns = compiled.functional.columns(comparison.looked_at)
+    factors = (one for column in columns for one in compiled.program.terms[column].factors)
+    return all(compiled.values[register].binary for register, _ in factors)
 
 
 def lost(room: float, of_sides: float) -> Explanation:
@@ -206,9 +217,9 @@ def with_digits_left(
         return found
     means = means_of(tally.sums, tally.values)
     room = room_for(compiled, comparison, means, tally.centres, off) + of_sides
-    if widen > 0:
-        allowed = NOTHING * max(interval.half_width, widen)
     at, region = interval.estimate, comparison.region
+    if widen > 0:  # the nearer end decides
+        allowed = NOTHING * max(min(at - interval.low, interval.high - at), widen)
     # a quantity within rounding of a strict end may lie on either side of it
     if not room > allowed and not region.strict_end_within(at, room):
         return found
@@ -220,7 +231,9 @@ def with_digits_left(
         ends = at - room, at + room
     kept = decide(*ends, region, widen, 0.0)
     if kept is Verdict.UNDECIDED:
-        wider = replace(wider, unmet=lost(room, of_sides))
+        unclear = of_truths(compiled, comparison) and room > 2 * of_sides
+        why = Reason.UNCLEAR_EVENT.explain() if unclear else lost(room, of_sides)
+        wider = replace(wider, unmet=why)
     return wider, kept if verdict is not Verdict.UNDECIDED else verdict
 
 
@@ -232,21 +245,20 @@ SEEN = 2.0
 
 
 def unless_turned(run: CaseRun, finding: Finding) -> Finding:
-    """The finding on an event; left open where rounding decides it.
+    """The finding on a claim of certainty; left open where rounding decides the event.
 
-    A probability is judged with the draws that rounding may turn on either side. A counterexample
-    refutes if more are ones however results are rounded than are not.
+    A counterexample refutes if more are ones however results are rounded than are not.
     """
     counted, strategy = run.prepared.compiled, run.prepared.strategy
     if finding.verdict is Verdict.UNDECIDED or not isinstance(counted, Counted):
         return finding
-    assert isinstance(strategy, Certainty | Proportion)
+    assert isinstance(strategy, Certainty)
     program = counted.program
-    if isinstance(strategy, Certainty) and finding.verdict is Verdict.REFUTED and finding.draws:
+    if finding.verdict is Verdict.REFUTED and finding.draws:
         certain = doubtful = 0
         for span in range(max(1, finding.draws // program.span_draws)):
             stream = partial(run.generator, MAIN, span)
-            wrong, unclear, _ = events_in(program, stream, program.span_draws, range(1))
+            wrong, unclear = events_in(program, stream, program.span_draws, range(1))
             if (wrong & ~unclear).any():
                 more = events_in(program, stream, program.span_draws, range(1, MANY_TURNS))
                 unclear = unclear | more[1]
@@ -258,20 +270,9 @@ def unless_turned(run: CaseRun, finding: Finding) -> Finding:
         return finding if certain > doubtful else _turned(finding)
     if program.tests_code:
         return finding
-    share = chance_turned(strategy.event, strategy.condition)
-    if share is None:
-        draws = draws_to_look_at(program)
-        stream = partial(run.generator, MAIN, 0)
-        _, unclear, held = events_in(program, stream, draws, range(TURNS))
-        among = max(int(held.any(axis=0).sum()), 1)
-        share = min(SEEN * int(unclear.any(axis=0).sum()) / among, 1.0)
-    if isinstance(strategy, Certainty):
-        return _turned(finding) if share else finding
-    if finding.interval is None or finding.region is None or finding.sharpness is None:
-        return finding
-    room, (low, high) = share * abs(strategy.factor), finding.interval
-    kept = decide(low - room, high + room, finding.region, finding.sharpness.widening)
-    return finding if not room or kept is finding.verdict else _turned(finding)
+    stream = partial(run.generator, MAIN, 0)
+    _, unclear = events_in(program, stream, draws_to_look_at(program), range(TURNS))
+    return _turned(finding) if unclear.any() else finding
 
 
 def _turned(finding: Finding) -> Finding:

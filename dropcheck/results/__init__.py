@@ -62,7 +62,6 @@ class Method(StrEnum):
 
     ARITHMETIC = "arithmetic"  # nothing is random: the quantity is known, not estimated
     CERTAINTY = "certainty"  # a claim that something always or never happens: one draw refutes it
-    PROPORTION = "proportion"  # one probability, from a count
     ORDER_STATISTICS = "order statistics"  # quantiles, from counts of the draws beside them
     BLOCK_MEANS = "block means"
     CELLS = "cells"  # a statement about laws: draws are counted in cells

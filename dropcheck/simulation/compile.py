@@ -15,10 +15,8 @@ from dropcheck.analysis.strategy import (
     BlockMeans,
     Certainty,
     Laws,
-    Proportion,
     Quantiles,
     Strategy,
-    Unanswerable,
 )
 from dropcheck.language.graph import (
     SAMPLE_ELEMENT_COST,
@@ -328,10 +326,10 @@ class Compiled:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The program of a claim about one event.
+    """The program of a claim of certainty.
 
-    Its first integrand is 1 where the event holds. If there is a condition, the second is 1 where
-    that holds. For a claim of certainty, the event is a counterexample.
+    Its first integrand is 1 in a counterexample. If there is a condition, the second is 1 where
+    that holds.
     """
 
     program: Program
@@ -362,8 +360,6 @@ def compile_strategy(
     share the draws.
     """
     match strategy:
-        case Unanswerable():
-            return None
         case Laws():
             quantities = [_settled(one) if one.truth else one for one in operands]
             return _in_cells([[one] for one in quantities], registers)
@@ -376,9 +372,7 @@ def compile_strategy(
                 wrong = computed(AND, _settled(condition), wrong, like=wrong, shape=shape)
             if wrong.shape:
                 wrong = computed(ANY, wrong, like=wrong, shape=())
-            return _counting(wrong, None, condition, registers)
-        case Proportion(event, condition):
-            return _counting(_truth(event), condition, condition, registers)
+            return _counting(wrong, condition, registers)
         case _:
             return compile_averages(strategy, operands, crossing=crossing, registers=registers)
 
@@ -425,13 +419,10 @@ def compile_averages(
     )
 
 
-def _counting(
-    event: Value, given: Value | None, condition: Value | None, registers: Registers | None
-) -> Counted:
+def _counting(event: Value, condition: Value | None, registers: Registers | None) -> Counted:
     """The program that counts the draws in which an event holds, and those of a condition."""
     builder = ProgramBuilder(registers)
-    of_event = None if given is None else builder.register(_settled(given))
-    builder.term(((builder.register(event), 1),), of_event)
+    builder.term(((builder.register(event), 1),), None)
     if condition is not None:
         builder.term((), builder.register(_settled(condition)))
     return Counted(builder.build(), condition is not None)

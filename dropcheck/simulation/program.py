@@ -55,19 +55,18 @@ def entries_of(array: Array, draws: int) -> Floats:
 class AtCuts:
     """How many draws of each entry are at or below each of its cuts, and how many count.
 
-    Draws in which the condition of a quantity fails do not count. With `halves`, even and odd draws
-    are counted apart. The columns: by entry, by half, one for each cut, and one for all draws.
+    Draws in which the condition of a quantity fails do not count. The columns: by entry, one for
+    each cut, and one for all draws.
     """
 
     cuts: tuple[Floats, ...]  # by entry of all quantities, in row-major order
     uses: Uses
-    halves: bool = False
     infinite: bool = False
 
     @property
     def columns(self) -> int:
         """How many counts a block has."""
-        return (1 + self.halves) * sum(len(cuts) + 1 for cuts in self.cuts)
+        return sum(len(cuts) + 1 for cuts in self.cuts)
 
     @property
     def cost(self) -> float:
@@ -75,11 +74,8 @@ class AtCuts:
         return len(self.cuts) * SORTING
 
     def of_entries(self, totals: Floats) -> list[Floats]:
-        """The counts of each entry: [..., columns] to [..., halves, cuts + 1]."""
-        shapes = [(1 + self.halves, len(cuts) + 1) for cuts in self.cuts]
-        parts = np.split(totals, np.cumsum([math.prod(one) for one in shapes])[:-1], axis=-1)
-        each = zip(parts, shapes, strict=True)
-        return [part.reshape(*part.shape[:-1], *shape) for part, shape in each]
+        """The counts of each entry: [columns] to [cuts + 1]."""
+        return np.split(totals, np.cumsum([len(cuts) + 1 for cuts in self.cuts])[:-1])
 
     def counts(self, values: Sequence[Array], draws: int) -> Floats:
         """The counts of a span: [columns]."""
@@ -89,9 +85,7 @@ class AtCuts:
             held = None if condition is None else entries_of(values[condition], draws)[0] != 0
             for row in entries_of(values[place], draws):
                 kept = row if held is None else row[held]
-                halves = (kept[0::2], kept[1::2]) if self.halves else (kept,)
-                own = next(cuts)
-                parts += [at_most(half, own) for half in halves]
+                parts.append(at_most(kept, next(cuts)))
         return np.concatenate(parts).astype(np.float64)
 
 

@@ -56,10 +56,19 @@ def rounding_of_fixed(values: Sequence[Value]) -> Floats:
 
 
 def rounding_in(program: Program, streams: Streams, centres: Floats, draws: int) -> Floats:
-    """How far rounding may move the average of each integrand, estimated from draws: [terms]."""
-    arrays, moved = _twice(program, streams, min(draws, program.span_draws), 1)
+    """How far rounding may move the average of each integrand, estimated from draws: [terms].
+
+    Where truths are averaged, all that may turn are turned in another computation.
+    """
+    arrays, moved = _twice(program, streams, draws, 1)
+    turns = [moved]
+    read = {register for term in program.terms for register, _ in term.factors}
+    if any(filled(arrays[register]).dtype == np.bool_ for register in read):
+        turns.append(_twice(program, streams, draws, 0)[1])
     with np.errstate(all="ignore"):
-        return ALLOWED * np.array([_moved_by(one, arrays, moved, centres) for one in program.terms])
+        found = [[_moved_by(term, arrays, own, centres) for own in turns] for term in program.terms]
+    largest: Floats = np.array(found).max(axis=1, initial=0.0)
+    return ALLOWED * largest
 
 
 def _moved_by(
@@ -84,27 +93,17 @@ def _moved_by(
 
 def events_in(
     program: Program, streams: Streams, draws: int, seeds: Sequence[int]
-) -> tuple[Truths, Truths, Truths]:
-    """Where the counted event holds, where rounding may decide it or its condition, and the latter.
-
-    All are [elements, draws]; the event holds only where the condition does.
-    """
-    term = program.terms[0]
-    ((register, _),) = term.factors
-    holds = unclear = held = np.zeros(1, dtype=np.bool_)
+) -> tuple[Truths, Truths]:
+    """Where the counted event holds, and where rounding may decide it: both [elements, draws]."""
+    ((register, _),) = program.terms[0].factors
+    holds = unclear = np.zeros(1, dtype=np.bool_)
     for seed in seeds:
         arrays, moved = _twice(program, streams, draws, seed)
-        event, given = number(filled(arrays[register])), np.ones(1)
-        turned = number(moved.get(register, event)) != event
-        if term.given is not None:
-            given = number(filled(arrays[term.given]))
-            other = number(moved.get(term.given, given))
-            turned = (turned & ((given != 0) | (other != 0))) | (other != given)
-        holds, held = (event != 0) & (given != 0), given != 0
-        unclear = unclear | turned
-    shape = np.broadcast_shapes(holds.shape, unclear.shape, held.shape)
-    each = (np.broadcast_to(one, shape).reshape(-1, shape[-1]) for one in (holds, unclear, held))
-    return tuple(each)  # type: ignore[return-value]  # a tuple of three
+        event = number(filled(arrays[register]))
+        holds, unclear = event != 0, unclear | (number(moved.get(register, event)) != event)
+    shape = np.broadcast_shapes(holds.shape, unclear.shape)
+    wrong, open_ones = (np.broadcast_to(one, shape) for one in (holds, unclear))
+    return wrong.reshape(-1, shape[-1]), open_ones.reshape(-1, shape[-1])
 
 
 def rounding_of_values(

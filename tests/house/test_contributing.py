@@ -15,12 +15,11 @@ import page_tables
 import pytest
 from law_table import distance_allowed, gap
 from scipy import stats
-from trials import REFUTED, VERIFIED, judged
+from trials import OPEN, REFUTED, VERIFIED, judged
 
 from dropcheck import cli, settings
 from dropcheck.claims.reader import read_text
 from dropcheck.language.check import check_registry
-from dropcheck.reasons import Reason
 from dropcheck.vocabulary import functions
 from dropcheck.vocabulary.functions import FUNCTIONS, elementwise
 from dropcheck.vocabulary.law import Law
@@ -67,7 +66,7 @@ def test_the_law_is_drawn_and_judged(added: Law) -> None:
     assert judged("x ~ lomax(1.5, 2)", "P(x > 2) == 2**-1.5").verdict == VERIFIED
     assert judged("x ~ lomax(1.5, 2)", "P(x > 2) == 0.5").verdict == REFUTED
     assert judged("x ~ lomax(3, 1)", "E(1 / (1 + x)) == 0.75").verdict == VERIFIED
-    assert judged("x ~ lomax(0.8, 1)", "E(x) == 1").reason is Reason.NO_MOMENT
+    assert judged("x ~ lomax(0.8, 1)", "E(x) == 1").verdict == OPEN
     assert added.moment(1, 9.0, 2.0)[0] == 0.25
     assert float(added.moment(2, 9.0, 2.0)[0]) == pytest.approx(4 * 9 / 64 / 7, rel=1e-13)
 

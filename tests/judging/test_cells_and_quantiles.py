@@ -18,7 +18,6 @@ from trials import alarm
 from dropcheck.array_types import Floats
 from dropcheck.judging.cells import (
     SHAPES,
-    against_product,
     bounds,
     dependence,
     distance,
@@ -120,51 +119,13 @@ def test_no_cell_of_a_sample_is_wide(name: str) -> None:
 # ---- evidence, by every outcome ------------------------------------------------------------------
 
 
-def of_chances(counts: Floats, chances: Floats) -> float:
-    return evidence(counts, chances, float(counts @ np.log(chances)))
-
-
 @pytest.mark.parametrize("chances", [(0.5, 0.5), (0.2, 0.3, 0.5), (0.01, 0.09, 0.9)])
 def test_evidence_of_chances_is_1_on_average(chances: tuple[float, ...]) -> None:
     counts = compositions(7, len(chances))
-    found = [math.exp(of_chances(one, np.array(chances))) for one in counts]
+    found = [math.exp(evidence(one, np.array(chances))) for one in counts]
     assert stats.multinomial.pmf(counts, 7, chances) @ found == pytest.approx(1.0, abs=1e-9)
     other = stats.multinomial.pmf(counts, 7, chances[::-1])
     assert other @ found > 1.01 or chances == chances[::-1]
-
-
-@pytest.mark.parametrize("guess", [0.5, 0.3])
-@pytest.mark.parametrize(("first", "second"), [(0.5, 0.5), (0.1, 0.7)])
-def test_evidence_of_dependence_is_at_most_1_on_average(
-    first: float, second: float, guess: float
-) -> None:
-    law = np.outer([first, 1 - first], [second, 1 - second]).ravel()
-    table = np.outer([guess, 1 - guess], [0.6, 0.4])
-    counts = compositions(8, 4)
-    found = [math.exp(against_product(one.reshape(2, 2), table)) for one in counts]
-    assert stats.multinomial.pmf(counts, 8, law) @ found <= 1 + 1e-9
-
-
-@pytest.mark.parametrize("law", [(0.5, 0.5), (0.2, 0.3, 0.5)])
-def test_evidence_of_two_samples_of_one_law_is_at_most_1_on_average(law: tuple[float, ...]) -> None:
-    """There are as many draws of each: what a draw is of is no chance, but fixed."""
-    guess, counts = np.full((2, len(law)), 1 / (2 * len(law))), compositions(4, len(law))
-    chance = stats.multinomial.pmf(counts, 4, law)
-    found = [
-        [math.exp(against_product(np.array([one, other]), guess)) for one in counts]
-        for other in counts
-    ]
-    assert chance @ np.array(found) @ chance <= 1 + 1e-9
-
-
-def test_evidence_of_dependence_grows_where_there_is_one() -> None:
-    quarter = np.full((2, 2), 0.25)
-    assert against_product(np.array([[300.0, 150.0], [150.0, 300.0]]), quarter) > math.log(1e6)
-    together = np.zeros((2, 2, 2))  # any two of three are independent, all three are not
-    for one, other in itertools.product(range(2), repeat=2):
-        together[one, other, (one + other) % 2] = 250
-    assert against_product(together, np.full((2, 2, 2), 0.125)) > math.log(1e6)
-    assert all(against_product(together.sum(axis=axis), quarter) < 0 for axis in range(3))
 
 
 # ---- distances, beside scipy's -------------------------------------------------------------------

@@ -69,9 +69,7 @@ def test_an_exact_value_of_few_digits_decides_nothing(error: float, monkeypatch:
         assert (found.verdict, found.method) == (verdict, Method.BLOCK_MEANS)
 
 
-@pytest.mark.parametrize(
-    ("claim", "value"), [("P(x > 0) == 0.55", 0.55), ("P(x < 2) == 1", 1.0), ("P(x > 2) == 0", 0.0)]
-)
+@pytest.mark.parametrize(("claim", "value"), [("P(x < 2) == 1", 1.0), ("P(x > 2) == 0", 0.0)])
 def test_a_wrong_probability_is_told_by_counts(
     claim: str, value: float, monkeypatch: Patch
 ) -> None:

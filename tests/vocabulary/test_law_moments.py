@@ -16,6 +16,7 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
+from dropcheck.vocabulary.laws.derived import can_be_ranked, ranked
 from law_table import CASES, as_arrays
 from numpy.typing import NDArray
 from scipy import integrate, stats
@@ -24,7 +25,6 @@ from dropcheck.vocabulary import moments
 from dropcheck.vocabulary.hulls import Hull
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws import LAWS
-from dropcheck.vocabulary.laws.derived import can_be_ranked, ranked
 
 Array = NDArray[Any]
 Arguments = tuple[Any, ...]
