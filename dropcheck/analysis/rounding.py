@@ -325,14 +325,20 @@ def manner_of(name: str, options: tuple[tuple[str, Any], ...], shapes: tuple[Sha
     kernel = partial(function.kernel, **{key: thawed(one) for key, one in options})
     numbers = [rng.uniform(0.5, 3.0, (*one, draws)) * rng.choice([-1, 1], draws) for one in sizes]
     few = [5040.0 * rng.integers(-3, 4, one.shape) for one in numbers]
+
+    def gives_whole(given: Sequence[Array]) -> bool:
+        with suppress(ValueError):
+            return not function.by_element and _are_whole(kernel(*given))
+        return False
+
     with np.errstate(all="ignore"):
         try:
             found, near = (
                 kernel(*given) for given in (numbers, [x * (1 + 2**-45) for x in numbers])
             )
-            whole = not function.by_element and _are_whole(kernel(*few))
-        except ValueError:
-            return Manner()
+        except ValueError:  # it takes whole numbers alone, as indices are
+            return Manner(whole=gives_whole([np.zeros_like(one) for one in few]))
+        whole = gives_whole(few)
     if not np.isfinite(found).any():
         return Manner()
     known = np.concatenate([[0.0], *(np.abs(one).ravel() for one in numbers)])
