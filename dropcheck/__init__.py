@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from dropcheck.errors import DropcheckError
     from dropcheck.results import CaseResult
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 __all__ = [
     "CaseResult",
     "ClaimFailedError",
