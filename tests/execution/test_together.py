@@ -101,7 +101,7 @@ def programs(cases: list[Prepared]) -> list[Program]:
 
 def test_each_program_has_from_one_stream_the_sums_that_it_has_alone() -> None:
     own = programs(prepared())
-    assert len(own) == 8
+    assert len(own) == 9
     centres = [one.origin + index % 3 for index, one in enumerate(own)]
     own = [one.in_blocks_of(32 << index) for index, one in enumerate(own)]
     assert len({one.span_draws for one in own}) == 1

@@ -16,10 +16,8 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
-from dropcheck.vocabulary.laws.derived import can_be_ranked, ranked
 from law_table import CASES, as_arrays
 from numpy.typing import NDArray
-from scipy import integrate, stats
 
 from dropcheck.vocabulary import moments
 from dropcheck.vocabulary.hulls import Hull
@@ -387,56 +385,3 @@ def test_rarity_by_a_random_rate_is_in_the_bound() -> None:
             p, lambda _, q: 1e-7 * math.pow(q + 1, -1 / q), lambda _: Hull(0.0, 1e-7)
         )
         assert bound**p == pytest.approx(5e-8, rel=1e-6)
-
-
-# ---- the law of an element by its rank -----------------------------------------------------------
-
-# laws, with their twins: of all moments and few, of tails on both sides and on one
-RANKED = [
-    ("normal", (1.0, 2.0), stats.norm(1, 2), 2, 5),
-    ("exponential", (2.0,), stats.expon(scale=2), 19, 20),
-    ("uniform", (-1.0, 2.0), stats.uniform(-1, 3), 0, 2),
-    ("student_t", (1.5,), stats.t(1.5), 2, 5),
-    ("pareto", (1.5, 1.0), stats.pareto(1.5), 0, 2),
-]
-LOGS = np.linspace(math.log(2.0), 300.0, 20_001)  # minus logarithms of levels
-
-
-@pytest.mark.parametrize(("name", "arguments", "twin", "rank", "count"), RANKED)
-def test_the_law_of_a_rank_is_that_of_the_element(
-    name: str, arguments: tuple[float, ...], twin: Any, rank: int, count: int
-) -> None:
-    law, of_rank = ranked(LAWS[name], rank, count), stats.beta(rank + 1, count - rank)
-    values = twin.ppf([0.01, 0.4, 0.6, 0.99])
-    assert law.cdf(values, *arguments) == pytest.approx(of_rank.cdf(twin.cdf(values)), rel=1e-9)
-    assert law.survival(values, *arguments) == pytest.approx(of_rank.sf(twin.cdf(values)), rel=1e-6)
-    density = of_rank.pdf(twin.cdf(values)) * twin.pdf(values)
-    assert law.density(as_arrays(arguments), values) == pytest.approx(density, rel=1e-9)
-    levels = np.array([1e-30, 1e-4, 0.3, 0.5, 0.999])
-    for quantile, chance in ((law.quantile, law.cdf), (law.upper_quantile, law.survival)):
-        assert chance(quantile(levels, *arguments), *arguments) == pytest.approx(levels, rel=1e-7)
-    order = law.moment_order(*arguments)
-    for p in (1.0, min(8.0, 0.9 * order)):
-        with np.errstate(all="ignore"):
-            tails = [
-                np.abs(at(np.exp(-LOGS))) ** p * of.pdf(np.exp(-LOGS)) * np.exp(-LOGS)
-                for at, of in ((twin.ppf, of_rank), (twin.isf, stats.beta(count - rank, rank + 1)))
-            ]
-        moment = sum(integrate.trapezoid(np.nan_to_num(one, posinf=0.0), LOGS) for one in tails)
-        assert float(law.norm(p, *arguments)) >= moment ** (1 / p) * (1 - 1e-4)
-
-
-def test_a_tail_that_falls_as_a_power_falls_as_its_power() -> None:
-    """Of n draws P(x > t) falls as that of one, to the power n - k (David and Nagaraja 2003)."""
-    orders = [ranked(LAWS["pareto"], k, 4).moment_order(1.5, 1.0) for k in range(4)]
-    assert orders == [6.0, 4.5, 3.0, 1.5]
-    orders = [ranked(LAWS["cauchy"], k, 5).moment_order(0.0, 1.0) for k in range(5)]
-    assert orders == [1, 2, 3, 2, 1]
-    can: dict[str, tuple[Any, bool]] = {
-        "gamma": ((2.0, 1.0), True),
-        "poisson": ((3.0,), False),  # it is discrete
-        "normal": ((1.0, 0.0), False),  # a constant
-        "dirichlet": (((1.0, 2.0),), False),  # vectors
-    }
-    for name, (arguments, known) in can.items():
-        assert can_be_ranked(LAWS[name], arguments) is known
