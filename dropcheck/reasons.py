@@ -28,6 +28,18 @@ class Reason(Enum):
     """
 
     # no draw is made
+    NO_MOMENT = (
+        "{operator} does not exist: by its law, the quantity has no finite moment of order "
+        "{order:g}",
+        "no draw was made: by its law, the quantity has no {moment}; claim a probability in its "
+        "place",
+    )
+    NO_VARIANCE_OF_ESTIMATE = (
+        "{operator} exists, but no interval can be trusted: by its law, the quantity has no finite "
+        "moment of order {order:g}, and the limit theorem needs order {needed:g}",
+        "no draw was made: by its law, the tails are too heavy for an interval; claim a "
+        "probability in its place",
+    )
     TOO_MANY_CONDITIONS = (
         "the model has {conditions} conditions, and the chances of no more than {most} are worked "
         "out, to see which outcomes are too rare to be seen",

@@ -417,3 +417,15 @@ def _enumerated(integrand: SingleDrawIntegrand, values: Floats, chances: Floats)
     if not math.isfinite(size + rounded):
         return UNKNOWN
     return Estimate(summed(terms), (rounded + CHANCE_ERROR * size) * (1 + 1e-9))
+
+
+def diverges(value: Value, order: float) -> bool:
+    """Whether E|φ(x)|^order of a function of a continuous draw is infinite (`known.cells`)."""
+    draw = draw_below(value)
+    if draw is None:
+        return False
+    law, arguments = drawn_number(draw)
+    if law.discrete or law.constant(*arguments) is not None:
+        return False
+    integrand = SingleDrawIntegrand(Steps.to([value], draw), (order,), (0.0,), False, None)
+    return cells.diverges(law, arguments, integrand)

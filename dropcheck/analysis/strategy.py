@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from dropcheck.analysis.single_draw import diverges
 from dropcheck.claims.registry import Tolerance
 from dropcheck.language.compile import LoweredCase
 from dropcheck.language.graph import (
@@ -16,6 +17,7 @@ from dropcheck.language.graph import (
     ordered,
     random_inputs,
 )
+from dropcheck.reasons import Explanation, Reason
 from dropcheck.vocabulary.functions.linear_algebra import MATMUL
 
 
@@ -177,3 +179,31 @@ def _is_crossing(value: Value, roots: Sequence[Value]) -> bool:
         return False
     above = in_order(roots, lambda one: () if one is value else random_inputs(one))
     return all(one.kind != Kind.DRAW for one in above)
+
+
+# ---- moments that do not exist -------------------------------------------------------------------
+
+
+def divergent_moment(lowered: LoweredCase) -> Explanation | None:
+    """Why an operator of a function of one draw has no value, or its estimate no variance.
+
+    An estimate of a moment of order k has a variance only if the moment of order 2k is finite.
+    None: that is unknown.
+    """
+    found = operators(lowered.operands)
+    # a condition may bound what it keeps
+    read = [(one, value) for one in found if not dict(one.options)["given"] for value in one.inputs]
+    for times in (1, 2):
+        for one, value in read:
+            needed = times * one.operator.order
+            for order in range(1, needed + 1):
+                if diverges(value, float(order)):
+                    if times == 2:
+                        return Reason.NO_VARIANCE_OF_ESTIMATE.explain(
+                            operator=one.operation, order=order, needed=needed
+                        )
+                    moment = "mean" if order == 1 else "variance" if order == 2 else "such moment"
+                    return Reason.NO_MOMENT.explain(
+                        operator=one.operation, order=order, moment=moment
+                    )
+    return None

@@ -13,6 +13,7 @@ from dropcheck.analysis.strategy import (
     Certainty,
     Laws,
     Quantiles,
+    divergent_moment,
 )
 from dropcheck.execution.schedule import Deadline
 from dropcheck.inference.intervals import FEWEST_BLOCKS
@@ -129,6 +130,9 @@ def judge(run: CaseRun) -> Judging:
         DropcheckError: for what only a draw can show.
     """
     known = by_model(run)
+    missing = _missing(run) if known is None else None
+    if missing is not None:
+        return not_drawn(missing)
     if known is None and run.settings.exact and not isinstance(run.prepared.strategy, Arithmetic):
         return unknown_exactly()
     if known is None:
@@ -136,6 +140,14 @@ def judge(run: CaseRun) -> Judging:
     if run.settings.exact or known.finding.verdict is Verdict.UNDECIDED or run.out_of_time():
         return unless_turned(run, known.finding)
     return (yield from _confirmed(run, known))
+
+
+def _missing(run: CaseRun) -> Explanation | None:
+    """Why no draws would tell: what is averaged has no mean, or its estimate no variance."""
+    known = run.prepared.knowledge
+    if known is None or known.guarantee is not Guarantee.ASYMPTOTIC or known.undefined is not None:
+        return None
+    return divergent_moment(run.prepared.lowered)
 
 
 def _as_drawn(run: CaseRun) -> Judging:

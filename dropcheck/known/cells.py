@@ -336,6 +336,48 @@ def tail_error(integrand: Integrand, low: float, high: float, chance: float) -> 
     return best
 
 
+# What is larger where draws are usual may overflow further out, though it hardly grows.
+_FAR_FROM_OVERFLOW = 1e150
+
+
+def diverges(law: Law, arguments: tuple[Any, ...], integrand: Integrand) -> bool:
+    """Whether g >= 0 has no mean, as its parts in a tail or near 0 do not fall.
+
+    The k-th part lies between the quantiles of 2^-k and of half as much, or between these distances
+    from 0. The parts of a mean that exists fall: as k grows from 100 to 300 and to 900, by more
+    than a millionth, unless g has no mean of an order above 1 + 1e-8. Some means that do not exist
+    are not seen, such as that of 1 / (x |log x|).
+    """
+    share = np.exp2(-np.array([10.0, 100.0, 300.0, 900.0]))
+    with np.errstate(all="ignore"):
+        low, high = law.support(*arguments)
+        cells = [
+            (quantile(share / 2, *arguments), quantile(share, *arguments), share / 2)
+            for quantile in (law.quantile, law.upper_quantile)
+        ]
+        if low < 0 < high:
+            densities = [
+                density_of(law, arguments, near_cells(*sorted(ends, key=np.sum))).low
+                for ends in ((share / 2, share), (-share, -share / 2))
+            ]
+            cells += [
+                (share / 2, share, share / 2 * densities[0]),
+                (-share, -share / 2, share / 2 * densities[1]),
+            ]
+        for one, other, chances in cells:
+            if one is None or other is None:
+                continue
+            draw = near_cells(np.minimum(one, other), np.maximum(one, other))
+            sizes = integrand.enclosed(draw).low
+            if sizes[0] > _FAR_FROM_OVERFLOW and not np.isfinite(sizes).all():
+                continue  # it overflows where a mean exists
+            parts = np.minimum(sizes * chances, np.finfo(np.float64).max)[1:]
+            falls = np.log(parts[:-1] / parts[1:])
+            if parts[0] > 0 and (falls <= 1e-6).all():
+                return True
+    return False
+
+
 def _allowed(parts: Parts) -> float:
     """The sum of errors that is small enough."""
     return TOLERANCE * float(parts.sizes.sum())

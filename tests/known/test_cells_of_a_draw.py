@@ -11,8 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from law_table import CASES, as_arrays
+from lowered import lowered
 from scipy import special
 
+from dropcheck.analysis.single_draw import diverges
 from dropcheck.known import cells
 from dropcheck.known.enclosure import Enclosure, Near
 from dropcheck.vocabulary.laws import LAWS
@@ -127,3 +129,28 @@ def test_a_rule_that_knows_no_kink_is_caught(monkeypatch: pytest.MonkeyPatch) ->
     found = cells.mean(LAWS["normal"], (0.1, 1.0), function)
     truth = math.sqrt(2 / math.pi) * math.exp(-0.005) + 0.1 * (1 - 2 * special.ndtr(-0.1))
     assert abs(found.value - truth) > 10 * found.error
+
+
+# ---- means that do not exist ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "quantity", "order", "none"),
+    [
+        ("u ~ uniform(0, 1)", "1 / u", 1, True), ("u ~ uniform(0, 1)", "u**-0.5", 2, True),
+        ("z ~ normal(0, 1)", "1 / z", 1, True), ("z ~ normal(0, 1)", "exp(0.51 * z**2)", 1, True),
+        ("w ~ exponential(1)", "exp(w)", 1, True), ("w ~ gamma(2, 1)", "1 / w", 2, True),
+        ("t ~ student_t(1.5)", "abs(t)**1.5", 1, True), ("t ~ student_t(5)", "exp(t)", 1, True),
+        # all of these have one, however large
+        ("u ~ uniform(0, 1)", "u**-0.99999", 1, False), ("w ~ gamma(2, 1)", "1 / w", 1, False),
+        ("u ~ uniform(0, 1)", "1 / (u * (1 - log(u))**2)", 1, False),
+        ("z ~ normal(0, 1)", "exp(0.4999 * z**2)", 1, False),
+        ("z ~ normal(0, 1)", "1 / (z * log(abs(z) / 9)**2)", 1, False),
+        ("x ~ cauchy(0, 1)", "abs(x)**0.9999", 1, False), ("x ~ lognormal(0, 5)", "x", 3, False),
+        ("u ~ uniform(1, 2)", "1 / u", 4, False), ("z ~ normal(0, 1)", "exp(z)", 4, False),
+    ],
+)  # fmt: skip
+def test_a_mean_that_does_not_exist_is_told_from_one_that_does(
+    model: str, quantity: str, order: int, none: bool
+) -> None:
+    assert diverges(lowered(model, quantity), float(order)) is none

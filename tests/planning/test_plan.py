@@ -81,7 +81,7 @@ def test_what_needs_no_draws_and_what_no_draws_can_tell_say_so() -> None:
     assert found["sharp"].beyond
     told = plan_report(plan, Terminal())
     for name, why in {
-        "cauchy": "nothing says how near is near",
+        "cauchy": "by its law, the quantity has no",
         "edge": "at the edge of what is claimed",
         "never": "the condition is too rare",
     }.items():
