@@ -149,6 +149,11 @@ def parameters_text(claim: Claim) -> str:
 
 
 def _most(lines: Iterable[str], most: int) -> list[str]:
+    """The first lines, and how many more there are.
+
+    >>> _most(["a", "b", "c", "d"], 3), _most(["a"], 3)
+    (['a', 'b', 'c', 'and 1 more'], ['a'])
+    """
     lines = list(lines)
     return lines[:most] + [f"and {len(lines) - most} more"] * (len(lines) > most)
 

@@ -257,6 +257,7 @@ NO_MARKS = {
         f"\\begin{{verbatim}}\n8 % {MARK}\n\\end{{verbatim}}",
         f"\\begin{{comment}}\n8 % {MARK}\n\\end{{comment}}", f"\\url{{a%{MARK}}}",
         f"\\end{{document}}\n8 % {MARK}", f"\\iffalse\n8 % {MARK}\n\\ifx a b\\fi 8 % {MARK}\n\\fi",
+        f"\\iffalse\n\\ifx a b\\else c\\fi\n8 % {MARK}\n\\fi",
         f"\\lstinline[language=C]!8 % {MARK}!", f"8 % old: 7 % {MARK}", "", "%", "\\",
         f"\\lstnewenvironment{{py}}{{}}{{}}\n\\begin{{py}}\n8 % {MARK}\n\\end{{py}}",
         f"\\begin{{minted}}{{python}}\n8 % {MARK}\n\\end{{minted}}", "50\\% off, and 3\\%",
