@@ -421,7 +421,7 @@ class DrawnElements(MomentSource):
         Raises:
             PolynomialError: it is not finite, or not known.
         """
-        if order > HIGHEST_ORDER and not (order == 1 and self._law.symmetric):
+        if order > HIGHEST_ORDER:
             if self._draw is None or not isinstance(self.mean, float):
                 raise PolynomialError
             return self._integrated([self._draw], [order], [self.mean])

@@ -503,7 +503,8 @@ class Support:
         if known.defined == NEVER and all(one.defined > NEVER for one in below):
             chance = chance_outside(value)
             if chance is not None and chance <= NEGLIGIBLE:
-                self._whole.neglected[value.operation] = chance
+                before = self._whole.neglected.get(value.operation, 0.0)
+                self._whole.neglected[value.operation] = max(chance, before)
                 return replace(known, number=SURE, finite=SURE)
         return known
 

@@ -122,9 +122,8 @@ def rounding_of_means(run: CaseRun, program: Program, centres: Floats) -> Floats
     if key not in run.roundings:
         compiled, looked_at = run.prepared.compiled, program
         if isinstance(compiled, Compiled) and any(one.binary for one in compiled.values.values()):
-            looked_at = (
-                compiled.program
-            )  # what may turn is rare: a span that few draws need is short
+            # what may turn is rare, and a span of few draws is short
+            looked_at = compiled.program
         draws = draws_to_look_at(looked_at)
         run.roundings[key] = rounding_in(program, pilot_of(run), centres, draws)
     return run.roundings[key]
