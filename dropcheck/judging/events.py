@@ -1,4 +1,4 @@
-"""Events, which are counted: what is claimed to be certain, and the probability of one event."""
+"""Events that are claimed to be certain: one counterexample refutes."""
 
 from __future__ import annotations
 
