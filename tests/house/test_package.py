@@ -209,7 +209,6 @@ ALLOWED: Mapping[str, set[str]] = {
     "report.html": {"read_text"},
     "processors": {"read_text"},  # how many processors a container may use
     "cli_output": {"NamedTemporaryFile", "open"},  # reports
-    "report.reference": {"read_text"},  # the claims of an example, which it makes
     # code under test, by the names that its user gives on the command line
     "code.slots": {"import_module"},
     "execution.pool": {"multiprocessing", "multiprocessing.reduction"},
