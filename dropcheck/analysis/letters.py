@@ -101,6 +101,7 @@ class MomentSource:
 
     def __init__(self) -> None:
         self._known: dict[PartitionBlock, tuple[ElementNumbers, float]] = {}
+        self.partitions: dict[tuple[tuple[Atom, ...], frozenset[int]], list[Identified]] = {}
 
     def moment(self, powers: FunctionPowers) -> tuple[ElementNumbers, float]:
         """The expectation of a product of powers of functions, and its loss.
@@ -291,14 +292,10 @@ def _without(
     space: Space, term: Monomial, draw: int, source: MomentSource, free: frozenset[int]
 ) -> Iterator[Monomial]:
     """The expectation of a term over one draw: a term for each partition that is not 0."""
-    own = [atom for atom in term.atoms if atom.draw == draw]
+    own = tuple([atom for atom in term.atoms if atom.draw == draw])
     rest = tuple([atom for atom in term.atoms if atom.draw != draw])
     labels = term.labels
-    for blocks in _partitions(own, source):
-        space.spend(1)
-        same: dict[int, int] = {}
-        if not all(_identified(block, same, free) for block, _, _ in blocks):
-            continue
+    for blocks, same in _identified_in(space, own, source, free):
         coefficient, loss, linked = term.coefficient, term.loss, term.linked
         tensors = term.tensors
         for block, value, growth in blocks:
@@ -320,6 +317,26 @@ def _without(
 
 
 Partition = list[tuple[tuple[Atom, ...], ElementNumbers, float]]
+Identified = tuple[Partition, dict[int, int]]
+"""A partition, and the indices that its blocks identify."""
+
+
+def _identified_in(
+    space: Space, own: tuple[Atom, ...], source: MomentSource, free: frozenset[int]
+) -> list[Identified]:
+    """The partitions of the atoms of one draw that are not 0; many terms have the same atoms."""
+    found = source.partitions.get((own, free))
+    if found is not None:
+        space.spend(len(found))
+        return found
+    found = []
+    for blocks in _partitions(own, source):
+        space.spend(1)
+        same: dict[int, int] = {}
+        if all(_identified(block, same, free) for block, _, _ in blocks):
+            found.append((blocks, same))
+    source.partitions[own, free] = found
+    return found
 
 
 def _partitions(atoms: Sequence[Atom], source: MomentSource) -> Iterator[Partition]:

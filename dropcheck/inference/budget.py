@@ -38,31 +38,37 @@ def case_alpha(alpha: float, registry_cases: int, selected_cases: int) -> float:
     return alpha / max(registry_cases, selected_cases, 1)
 
 
-def looks(planned: int, fewest: int, most: int, alpha: float) -> Iterator[Look]:
-    """Looks in order, the last at `most` draws.
+def looks(
+    planned: int, fewest: int, most: int, alpha: float, *, span: int = 1, early: bool = True
+) -> Iterator[Look]:
+    """Looks in order, each after whole spans; the last is where the budget ends.
 
     Args:
         planned: draws after which the verdict is expected.
         fewest: draws before which no interval can be trusted.
         most: the end of the budget.
         alpha: the case's error; the shares of all looks sum to no more.
+        span: draws that are made at a time.
+        early: whether to look before the planned number.
 
     >>> [look.draws for look in looks(1600, 10, 4000, 1e-6)]
     [100, 400, 1600, 2080, 2704, 3516, 4000]
+    >>> [look.draws for look in looks(1600, 10, 4000, 1e-6, span=1000)]
+    [1000, 2000, 3000, 4000]
     """
-    planned = min(max(planned, fewest, 1), most)
-    last = 0
-    for fraction, share in EARLY:
-        draws = math.ceil(planned * fraction)
-        if max(fewest, last + 1) <= draws < planned:
-            yield Look(draws, alpha * share)
-            last = draws
-    rest = 1 - PLANNED - sum(share for _, share in EARLY)
-    yield Look(planned, alpha * PLANNED)
-    last = planned
+    last, end = 0, max(1, most // span)
+    fewest, planned = -(-fewest // span), max(planned, fewest, 1) / span
+    planned = min(planned, end)
+    rest = 1 - PLANNED
+    for fraction, share in EARLY if early else ():
+        spans = math.ceil(planned * fraction)
+        if max(fewest, last + 1) <= spans < planned:
+            yield Look(spans * span, alpha * share)
+            last, rest = spans, rest - share
+    last = math.ceil(planned)
+    yield Look(last * span, alpha * PLANNED)
     k = 1
-    while last < most:
-        draws = min(math.ceil(last * GROWTH), most)
-        yield Look(draws, alpha * rest / (k * (k + 1)))
-        last = draws
+    while last < end:
+        last = min(math.ceil(last * GROWTH), end)
+        yield Look(last * span, alpha * rest / (k * (k + 1)))
         k += 1

@@ -42,6 +42,7 @@ from dropcheck.judging.look import (
     until_decided,
 )
 from dropcheck.judging.plan_draws import (
+    BOX_SHARE,
     Direction,
     DrawPlan,
     draws_for,
@@ -54,9 +55,6 @@ from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Exact, Guarantee, Method, Region, Verdict
 from dropcheck.simulation import PILOT, Compiled, Tally
 
-# Share of a look's error that pays for the intervals of the single averages: these enter the
-# quantity's own interval in second order alone.
-BOX_SHARE = 0.1
 # An interval so many times as wide as the draws' own is wide because of values that they do not
 # show.
 UNSEEN = 2.0
@@ -104,7 +102,7 @@ def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge | None
         hidden = _hidden(run, compiled, plan, last, tally)
         finding = shown(run, last, tally, plan.guarantee, needed)
         finding = replace(finding, explanation=hidden or finding.explanation)
-    if last.digits_lost or plan.guarantee is Guarantee.ASYMPTOTIC:
+    if run.confirms is not None or last.digits_lost or plan.guarantee is Guarantee.ASYMPTOTIC:
         return finding  # where digits are lost, the model's arithmetic may have lost them too
     exact = exact_average(run, last.comparison)
     if exact is not None:

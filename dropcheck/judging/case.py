@@ -627,7 +627,10 @@ class CaseRun:
         if self.confirms is not None and expected > self.most_draws(program):
             return iter([Look(program.span_draws, self.alpha)])  # it shows what is drawn
         fewest = min(max(fewest, program.fewest_planned), most)
-        return budget.looks(expected, fewest, most, self.alpha)
+        early = self.confirms is None  # an exact value that is grossly false is our own error
+        return budget.looks(
+            expected, fewest, most, self.alpha, span=program.span_draws, early=early
+        )
 
     def draw_until(
         self, tally: Tally, purpose: int, draws: int

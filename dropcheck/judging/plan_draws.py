@@ -63,6 +63,9 @@ SHORTEST_BLOCK = 32
 SHORTEST_BATCH = 8
 # The most draws for the centres: these then lie within a tenth of a deviation of the means.
 CENTRE_DRAWS = 512
+# Share of a look's error that pays for the intervals of the single averages: these enter the
+# quantity's own interval in second order alone.
+BOX_SHARE = 0.1
 # A quantity whose remainder is no larger, as a share of its first order, is linear.
 NO_REMAINDER = 1e-10
 # Halvings of the half-widths of averages in the search for those that decide.
@@ -188,9 +191,10 @@ def target_of(
     return max(verify, refute, 0.0), refute > max(verify, 0.0)
 
 
-def expecting(run: CaseRun, compiled: Compiled, plan: DrawPlan) -> DrawPlan:
+def expecting(
+    run: CaseRun, compiled: Compiled, plan: DrawPlan, targets: Targets | None
+) -> DrawPlan:
     """The plan with the draws after which the verdict is expected."""
-    targets = targets_of(run, compiled, plan)
     if targets is None:
         return plan
     needed, most = partial(draws_for, run, compiled, plan), plan.most
@@ -204,31 +208,64 @@ def expecting(run: CaseRun, compiled: Compiled, plan: DrawPlan) -> DrawPlan:
 
 
 def draws_for(run: CaseRun, compiled: Compiled, plan: DrawPlan, place: int, target: float) -> int:
-    """Draws after which one comparison is likely to be decided, its quantity taken as linear.
+    """Draws after which one comparison is likely to be decided.
 
-    Where the first order says nothing, the draws are those that show its averages.
+    What its quantity adds to its first order falls about as one over the draws. Where the first
+    order says nothing, the draws are those that show its averages.
     """
     direction = plan.directions[place]
     alpha = run.alpha * budget.PLANNED / len(run.reading.comparisons)
 
-    def draws(spread: Spread, target: float) -> int:
+    def half_width(spread: Spread, draws: int, share: float = 1.0) -> float:
+        rows, block = rows_of(plan.program, draws)
+        return spread.half_width(rows, block, share * alpha) if rows else math.inf
+
+    def draws_to(spread: Spread, target: float, beyond: float = 0.0) -> int:
         def decides(draws: int) -> bool:
-            rows, block = rows_of(plan.program, draws)
-            width = spread.half_width(rows, block, alpha) if rows else math.inf
             error = spread.standard_error(max(1, draws // plan.program.unit_draws))
-            return width + budget.CHANCE * error <= target
+            width = half_width(spread, draws) + budget.CHANCE * error
+            return width + beyond / draws <= target
 
         return fewest_that(decides, plan.fewest, ENDLESS)
 
+    def widths(draws: int, share: float = 1.0) -> Floats:
+        found = np.zeros(len(plan.middle))
+        for column, spread in plan.spreads.items():
+            found[column] = half_width(spread, draws, share)
+        return found
+
     if direction.linear or direction.spread.standard_error(1) > target:
-        return draws(direction.spread, target)
-    rows, block = rows_of(plan.program, plan.fewest)
-    widest = np.full(len(plan.middle), math.inf)
-    for column, spread in plan.spreads.items():
-        widest[column] = spread.half_width(max(rows, 1), block, alpha)
-    widths = widths_that_decide(run, compiled, plan, place, target, widest)
-    wanted = [draws(spread, widths[column]) for column, spread in plan.spreads.items()]
-    return max(draws(direction.spread, target / 2), *wanted)
+        draws = draws_to(direction.spread, target)
+        if direction.linear or draws >= ENDLESS:
+            return draws
+        along = half_width(direction.spread, draws, 1 - BOX_SHARE)
+        box = widths(draws, BOX_SHARE / len(plan.spreads))
+        beyond = reach_of(run, compiled, plan, place, box, along)
+        beyond -= half_width(direction.spread, draws)
+        return draws_to(direction.spread, target, beyond * draws) if beyond < math.inf else draws
+    narrow = widths_that_decide(run, compiled, plan, place, target, widths(plan.fewest))
+    wanted = [draws_to(spread, narrow[column]) for column, spread in plan.spreads.items()]
+    return max(draws_to(direction.spread, target / 2), *wanted)
+
+
+def reach_of(
+    run: CaseRun, compiled: Compiled, plan: DrawPlan, place: int, widths: Floats, along: float
+) -> float:
+    """How far from its value at the expected averages the quantity of a comparison may lie.
+
+    Args:
+        run: the run of the case.
+        compiled: what is simulated.
+        plan: the expected averages, and the direction in which the quantity changes.
+        place: the comparison.
+        widths: half-widths of the averages, [terms].
+        along: half-width of their combination along the direction.
+    """
+    comparison, weights = run.reading.comparisons[place], plan.directions[place].weights
+    estimate = theta_of(compiled, comparison, plan.centres)(plan.middle[:, np.newaxis])[0]
+    quantity = enclosing(compiled, comparison, plan.centres)
+    low, high = enclose(quantity, plan.middle, widths, weights, (-along, along))
+    return float(max(high - estimate, estimate - low))
 
 
 def widths_that_decide(
@@ -245,13 +282,9 @@ def widths_that_decide(
     first = direction.spread.standard_error(1)
     if first > target:
         return target / first * errors
-    comparison = run.reading.comparisons[place]
-    estimate = theta_of(compiled, comparison, plan.centres)(plan.middle[:, np.newaxis])[0]
-    quantity, along = enclosing(compiled, comparison, plan.centres), (-target / 2, target / 2)
     widths = np.where(widest < math.inf, widest, errors)
     for _ in range(MOST_HALVINGS):
-        low, high = enclose(quantity, plan.middle, widths, direction.weights, along)
-        if max(high - estimate, estimate - low) <= target:
+        if reach_of(run, compiled, plan, place, widths, target / 2) <= target:
             break
         widths /= 2
     return widths
@@ -330,7 +363,7 @@ def _by_pilot(
         plan = _piloted(run, compiled, knowledge, tally, most)
         if tally.undefined:
             return plan
-        plan = expecting(run, compiled, plan)
+        plan = expecting(run, compiled, plan, targets_of(run, compiled, plan))
         wanted = min(PILOT_GROWTH * tally.draws, plan.expected // PILOT_SHARE, most // 16)
         enough = wanted < tally.draws + program.span_draws
         if program.whole or enough or step == PILOT_STEPS or run.out_of_time():
@@ -463,15 +496,18 @@ def _exactly(
             most=most,
         )
 
-    whole = expecting(run, compiled, known(_in_blocks(plain, 0)))
-    if whole.scales is None:
+    whole = known(_in_blocks(plain, 0))
+    targets = targets_of(run, compiled, whole)
+    if targets is None:
         few = min(whole.fewest, most)
         return replace(whole, endless=Reason.UNDEFINED_AT_AVERAGES, most=few)
+    whole = expecting(run, compiled, whole, targets)
     draws = min(whole.expected, whole.most)
-    choices = [expecting(run, compiled, known(_in_blocks(plain, draws)))]
+    programs = [_in_blocks(plain, draws)]
     if compiled.crossed is not None:
         crossed = compiled.crossed.program.fitted(most, FEWEST_BLOCKS)
-        choices += [expecting(run, compiled, known(one)) for one in _blockings(crossed)]
+        programs += _blockings(crossed)
+    choices = [expecting(run, compiled, known(one), targets) for one in programs]
     return min(choices, key=lambda plan: min(plan.expected, plan.most) * plan.program.cost)
 
 

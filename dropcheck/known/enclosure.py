@@ -212,7 +212,7 @@ class Enclosure(np.lib.mixins.NDArrayOperatorsMixin):
         """The enclosure of a quantity that is known to be at least this number."""
         kept = np.where(self.everything, self.low, np.maximum(self.low, least))
         high = np.maximum(self.high, least)
-        return replace(self, low=np.minimum(kept, high), high=high)
+        return Enclosure(np.minimum(kept, high), high, self.near, self.first)
 
     def within(
         self, direction: Floats | None = None, along: tuple[float, float] | None = None
@@ -389,9 +389,10 @@ def _over_averages(
         value = np.where(known, value, 0.0)
         low, high = np.where(known, low, -INF), np.where(known, high, INF)
         flat, steep = (np.where(lined, one, 0.0) for one in (first.low, first.high))
-        first = First(value, flat, steep, stray, box)
         stray = np.where(lined, stray, np.maximum(high - value, value - low))
-    return Enclosure(low, high, None, replace(first, stray=stray))
+    else:
+        flat, steep = first.low, first.high
+    return Enclosure(low, high, None, First(value, flat, steep, stray, box))
 
 
 def _chained(

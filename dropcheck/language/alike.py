@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from itertools import combinations
 
 import numpy as np
@@ -36,7 +37,7 @@ MOST_MADE, MOST_DRAWS = 2**18, 8
 # short ones.
 _NOT_PLACES = {"axis", "keepdims", "ddof", "ord"}
 _SHORT = 4
-MOST_KEPT = 2**12  # the numbers of a fixed array that are compared with those of others
+MOST_KEPT = 1024  # functions with their arguments, whose permutations are kept
 
 
 class Places:
@@ -125,7 +126,6 @@ class _Tracked:
     def __init__(self, models: Mapping[int, Value]) -> None:
         self.models = models
         self.axes: dict[int, Axes] = {}
-        self.known: dict[tuple[object, ...], list[_Exchange] | None] = {}
 
     def below(self, value: Value) -> Sequence[Value]:
         """The values that the axes of a value follow from."""
@@ -190,10 +190,7 @@ class _Tracked:
     def _by_evaluation(self, value: Value) -> Axes:
         """The axes of a function's result, by what permutations of its arguments do to it."""
         drawn = [at for at, one in enumerate(value.inputs) if one.random]
-        key = value.operation, value.options, *map(_key, value.inputs)
-        if key not in self.known:
-            self.known[key] = _exchanges(value)
-        found = self.known[key]
+        found = _exchanges(value)
         if found is None:
             return self._differ(value)
         made: Axes = _new(value.shape, differ=True)
@@ -212,7 +209,7 @@ def _key(value: Value) -> tuple[object, ...]:
     if value.random:
         return value.shape, value.truth
     array = value.constant
-    return (value.shape, array.tobytes() if array.size <= MOST_KEPT else id(array))
+    return value.shape, array.dtype.char, sha256(array.tobytes()).digest()
 
 
 def _of_numbers(value: Value) -> bool:
@@ -251,6 +248,19 @@ def _exchanges(value: Value) -> list[_Exchange] | None:
     is known. It is computed from a few random numbers; where these all go through a permutation
     unseen, all do but for a set of measure 0, as kernels are piecewise analytic.
     """
+    key = value.operation, value.options, *map(_key, value.inputs)
+    found = _EXCHANGES.get(key)
+    if found is None:
+        if len(_EXCHANGES) >= MOST_KEPT:
+            _EXCHANGES.clear()
+        found = _EXCHANGES[key] = _found_exchanges(value)
+    return found
+
+
+_EXCHANGES: dict[tuple[object, ...], list[_Exchange] | None] = {}
+
+
+def _found_exchanges(value: Value) -> list[_Exchange] | None:
     shapes = [value.shape, *(one.shape for one in value.inputs)]
     lengths = sorted({n for shape in shapes for n in shape if n > _SHORT})
     short = {n: _SHORT + 1 + at for at, n in enumerate(lengths)}
@@ -365,4 +375,4 @@ def _permuted(array: Array, order: Integers, axes: Sequence[int]) -> Array:
 
 def _near(one: Array, other: Array) -> bool:
     scale = float(np.abs(one).max(initial=0.0))
-    return one.shape == other.shape and np.allclose(one, other, 1e-9, 1e-9 * scale)
+    return one.shape == other.shape and bool((np.abs(one - other) <= 1e-9 * scale).all())

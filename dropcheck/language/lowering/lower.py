@@ -904,6 +904,8 @@ def entries_of_sides(
     Raises:
         DropcheckError: there are too many.
     """
+    if not shape:
+        return [()], [entry_of(context, side, ()) for side in sides]
     kinds = _together([kinds_of(context, side) for side in sides], shape)
     firsts = np.sort(np.unique(kinds, return_index=True)[1])
     if firsts.size > MOST_ENTRIES:
