@@ -17,7 +17,7 @@ from dropcheck.inference.intervals import ClippedSpread, KnownSpread
 from dropcheck.language.graph import Value
 from dropcheck.reasons import Explanation
 from dropcheck.results import Guarantee
-from dropcheck.simulation import Compiled, Program
+from dropcheck.simulation import Compiled, Program, Term
 from dropcheck.vocabulary.operators import UNDERFLOW
 
 # Relative error of exact values, which are sums of products of float64.
@@ -120,7 +120,6 @@ class Knowledge:
     means: ExactMeans | None  # also where there is no variance
     bounds: Callable[[Floats], BoundedAverages]  # about centres, [registers]
     guarantee: Guarantee
-    has_variance: bool = True  # whether the bounds of the variances are finite
     undefined: Explanation | None = None  # why what is averaged may have no value
     unbounded: frozenset[int] = frozenset()  # columns for sizes that nothing bounds
     notes: tuple[str, ...] = ()  # what it takes for granted, as it fails too seldom to matter
@@ -131,18 +130,20 @@ def knowledge_of(compiled: Compiled) -> Knowledge:
     integrals: Found = {}
     norms = Norms(found=integrals)
     used = compiled.functional.columns(range(len(compiled.functional.operands)))
+    terms = compiled.program.terms
 
     def about(centres: Floats) -> BoundedAverages:
         known: dict[float, Floats] = {}
 
         def sizes(order: float) -> Floats:
             if order not in known:
-                bounds = [_size(norms, compiled, term, centres, order) for term in _terms(compiled)]
-                known[order] = np.array(bounds)
+                known[order] = np.array(
+                    [_size(norms, compiled, term, centres, order) for term in terms]
+                )
             return known[order]
 
         def ends() -> Floats:
-            return np.array([_ends(norms, compiled, term, centres) for term in _terms(compiled)]).T
+            return np.array([_ends(norms, compiled, term, centres) for term in terms]).T
 
         return BoundedAverages(sizes=sizes, ends=ends)
 
@@ -171,7 +172,6 @@ def knowledge_of(compiled: Compiled) -> Knowledge:
         means=exact or _means_alone(compiled, used, integrals),
         bounds=about,
         guarantee=guarantee,
-        has_variance=variances,
         unbounded=frozenset() if variances else _unbounded(plain, used),
         notes=tuple(
             f"it is read given that {step} is defined, which fails with a chance of "
@@ -215,33 +215,24 @@ def _bounded(averages: BoundedAverages, used: Sequence[int]) -> bool:
     return any(bool(np.isfinite(averages.sizes(order)[used]).all()) for order in orders)
 
 
-RegisterPowers = tuple[tuple[int, int], ...]
-_Term = tuple[RegisterPowers, int | None]
-
-
-def _terms(compiled: Compiled) -> list[_Term]:
-    return [(term.factors, term.given) for term in compiled.program.terms]
-
-
 def _averaged(compiled: Compiled) -> list[tuple[Value, Value | None]]:
     """The quantities that a program averages, each with its condition."""
     values = compiled.values
     return [
-        (values[register], None if given is None else values[given])
-        for factors, given in _terms(compiled)
-        for register, _ in factors
+        (values[register], None if term.given is None else values[term.given])
+        for term in compiled.program.terms
+        for register, _ in term.factors
     ]
 
 
-def _size(norms: Norms, compiled: Compiled, term: _Term, centres: Floats, order: float) -> float:
+def _size(norms: Norms, compiled: Compiled, term: Term, centres: Floats, order: float) -> float:
     """A bound of an integrand's L^p norm, by Hölder's inequality over its factors.
 
     A condition only makes the norm smaller: where it fails, the integrand is 0.
     """
-    factors, _ = term
-    degree = sum(power for _, power in factors)
+    degree = sum(power for _, power in term.factors)
     size = 1.0
-    for register, power in factors:
+    for register, power in term.factors:
         value, centre = compiled.values[register], float(centres[register])
         if math.isinf(order):
             hull = norms.support.hull(value)
@@ -252,29 +243,28 @@ def _size(norms: Norms, compiled: Compiled, term: _Term, centres: Floats, order:
     return size
 
 
-def _ends(norms: Norms, compiled: Compiled, term: _Term, centres: Floats) -> tuple[float, float]:
+def _ends(norms: Norms, compiled: Compiled, term: Term, centres: Floats) -> tuple[float, float]:
     """An interval that holds an integrand, and 0 where it has a condition."""
     size = _size(norms, compiled, term, centres, math.inf)
-    (register, power), *others = term[0] or ((0, 0),)
+    (register, power), *others = term.factors or ((0, 0),)
     if others or power != 1:
-        signed = any(odd % 2 for _, odd in term[0])
+        signed = any(odd % 2 for _, odd in term.factors)
         return (-size if signed else 0.0), size
     hull, centre = norms.support.hull(compiled.values[register]), float(centres[register])
     low, high = hull.low - centre, hull.high - centre
-    return (low, high) if term[1] is None else (min(low, 0.0), max(high, 0.0))
+    return (low, high) if term.given is None else (min(low, 0.0), max(high, 0.0))
 
 
 def integrands_of(compiled: Compiled, centres: Floats) -> list[Integrand]:
     """The integrands that a program averages, about the centres: [registers]."""
-    return [_integrand(compiled, term, centres) for term in _terms(compiled)]
+    return [_integrand(compiled, term, centres) for term in compiled.program.terms]
 
 
-def _integrand(compiled: Compiled, term: _Term, centres: Floats) -> Integrand:
-    factors, given = term
+def _integrand(compiled: Compiled, term: Term, centres: Floats) -> Integrand:
     return Integrand(
-        factors=tuple((compiled.values[register], power) for register, power in factors),
-        given=None if given is None else compiled.values[given],
-        centres=tuple(float(centres[register]) for register, _ in factors),
+        factors=tuple((compiled.values[register], power) for register, power in term.factors),
+        given=None if term.given is None else compiled.values[term.given],
+        centres=tuple(float(centres[register]) for register, _ in term.factors),
     )
 
 
@@ -286,7 +276,7 @@ def _exact(compiled: Compiled, used: tuple[int, ...], integrals: Found) -> Exact
         return None
     factors = (factor for term in compiled.program.terms for factor in term.factors)
     registers = sorted({register for register, _ in factors})
-    powers = [(((register, power),), None) for register in registers for power in (1, 2)]
+    powers = [Term(((register, power),), None) for register in registers for power in (1, 2)]
     known = _means_of(compiled, powers, uncentred, integrals)
     if known is None:
         return None
@@ -311,8 +301,8 @@ def _about(
     errors[list(used)] = moments.mean_errors
     exact = ExactAverages(centres=centres, means=means, errors=errors, used=used, moments=moments)
     others = [column for column in range(len(integrands)) if column not in used]
-    terms = _terms(compiled)
-    more = _means_of(compiled, [terms[column] for column in others], exact, integrals)
+    asked = [compiled.program.terms[column] for column in others]
+    more = _means_of(compiled, asked, exact, integrals)
     if more is None:
         return None
     means[others], errors[others] = more
@@ -320,13 +310,13 @@ def _about(
 
 
 def _means_of(
-    compiled: Compiled, terms: Sequence[_Term], known: ExactAverages, integrals: Found
+    compiled: Compiled, terms: Sequence[Term], known: ExactAverages, integrals: Found
 ) -> tuple[Floats, Floats] | None:
     """The means of terms about the centres of what is known, and the errors of these means.
 
     Where the mean and the variance of a number are known, they give the mean of its square.
     """
-    own = {_terms(compiled)[column]: place for place, column in enumerate(known.used)}
+    own = {compiled.program.terms[column]: place for place, column in enumerate(known.used)}
     covariance = known.moments.covariance(1)
     means, errors = np.zeros(len(terms)), np.zeros(len(terms))
     asked: list[int] = []
@@ -335,10 +325,9 @@ def _means_of(
             means[place] = known.means[known.used[own[term]]]
             errors[place] = known.errors[known.used[own[term]]]
             continue
-        factors, given = term
-        ((register, power), *others) = factors or ((0, 0),)
-        column = own.get((((register, 1),), None))
-        simple = given is None and not others and power in (1, 2) and column is not None
+        ((register, power), *others) = term.factors or ((0, 0),)
+        column = own.get(Term(((register, 1),), None))
+        simple = term.given is None and not others and power in (1, 2) and column is not None
         if column is None or not simple or compiled.values[register].shape:
             asked.append(place)
             continue

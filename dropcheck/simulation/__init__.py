@@ -13,7 +13,7 @@ from dropcheck.simulation.compile import (
     compile_strategy,
 )
 from dropcheck.simulation.examples import example
-from dropcheck.simulation.integrands import means_of
+from dropcheck.simulation.integrands import Term, means_of
 from dropcheck.simulation.program import AtCuts, Counter, Program, SpanSums, Tables
 from dropcheck.simulation.rounding import (
     events_in,
@@ -43,6 +43,7 @@ __all__ = [
     "SpanSums",
     "Tables",
     "Tally",
+    "Term",
     "compile_averages",
     "compile_strategy",
     "events_in",
