@@ -56,16 +56,15 @@ def looks(
     >>> [look.draws for look in looks(1600, 10, 4000, 1e-6, span=1000)]
     [1000, 2000, 3000, 4000]
     """
-    last, end = 0, max(1, most // span)
-    fewest, planned = -(-fewest // span), max(planned, fewest, 1) / span
-    planned = min(planned, end)
-    rest = 1 - PLANNED
+    last, end, rest = 0, max(1, most // span), 1 - PLANNED
+    expected = min(max(planned, fewest, 1) / span, end)
+    fewest = -(-fewest // span)
     for fraction, share in EARLY if early else ():
-        spans = math.ceil(planned * fraction)
-        if max(fewest, last + 1) <= spans < planned:
+        spans = math.ceil(expected * fraction)
+        if max(fewest, last + 1) <= spans < expected:
             yield Look(spans * span, alpha * share)
             last, rest = spans, rest - share
-    last = math.ceil(planned)
+    last = math.ceil(expected)
     yield Look(last * span, alpha * PLANNED)
     k = 1
     while last < end:
