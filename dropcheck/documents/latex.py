@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from itertools import accumulate, chain, pairwise, product, takewhile
 
 from dropcheck.claims.registry import SourceText
@@ -34,6 +35,7 @@ DEEPEST = 60  # brackets in brackets
 LONGEST_WORD = 40  # letters side by side
 EACH_STEP = "each"
 IN_MARK = "write the statement in the mark"
+OUTSIDE = "words of a sentence stand outside of the formula"
 NOTATION = "name it in 'notation'"
 COMPLEMENT = r"write \lnot A for the event that A does not happen"
 _EACH = "write a formula with its mark for each"
@@ -121,7 +123,8 @@ _NO_STATEMENTS = (
     (r"\to \lim \xrightarrow", "a limit is no statement", "claim a value at a large n"),
     (r"\int", "integrals are not read", "write a mean: E(f(u)) of a uniform u"),
     (r"\quad \qquad", "a formula may hold two statements here", _EACH),
-    (r"\implies \Rightarrow \iff \Leftrightarrow", "a formula may hold two statements here", _EACH),
+    (r"\implies \Rightarrow \Longrightarrow \rightarrow \longrightarrow \iff \Leftrightarrow",
+     "a formula may hold two statements here", _EACH),
     (r"\dots \ldots \cdots", "what is left out cannot be read", "write a sum with its range"),
     (r"\langle", "inner products in angle brackets are not read", "write a^\\top b"),
     (r"\perp \bot \indep", "independence is not read from LaTeX", f"{IN_MARK}: independent(x, y)"),
@@ -139,7 +142,6 @@ REFUSED = {one: (said, hint) for names, said, hint in _NO_STATEMENTS for one in 
 # What to write for commands and signs that are not read.
 MEANT = {
     r"\in": _RANGE,
-    r"\%": "write a percentage as a number: 0.05",
     r"\equiv": "write =",
     "=": "write one =",
     r"\prime": COMPLEMENT,
@@ -148,9 +150,9 @@ MEANT = {
 _BOLD = "mathbf|boldsymbol|bm|textbf"
 _UPRIGHT = (
     rf"operatorname|mathrm|mathit|mathbb|{_BOLD}|mathds|text|mathsf|mathtt|textrm|textit|textsf"
-    "|mbox"
+    "|textnormal|mbox"
 )
-_INNER = "aligned|alignedat|split|gathered"
+_INNER = r"aligned|alignedat|split|gathered|align\*?|equation\*?"  # the last two within $$ … $$
 LAYOUT = (
     r"\\(?:label|tag)\*?\s*\{[^{}]*\}"
     rf"|\\begin\s*\{{(?:{_INNER})\}}(?:\s*\[[^\]]*\]|\s*\{{[0-9]+\}})?|\\end\s*\{{(?:{_INNER})\}}"
@@ -158,7 +160,8 @@ LAYOUT = (
 )
 """Matches commands of layout, which say nothing."""
 _TOKEN = re.compile(
-    rf"(?P<space>[\s~$]|\\[,;!: ]|{LAYOUT}"
+    r"(?P<gap>(?:(?:~|\\[,;: ])\s*){2,})"
+    rf"|(?P<space>[\s~$]|\\[,;!: ]|{LAYOUT}"
     r"|\\(?:left|right|middle|[bB]igg?[lrm]?)(?![A-Za-z])(?P<invisible>\.)?)"
     rf"|(?P<nested>\\(?:operatorname\*?|mathop)\s*\{{\s*\\(?:{_UPRIGHT})\s*\{{(?P<inner>[A-Za-z]+)\}}\s*\}}"
     r"|\\mathbb\s*\{?(?P<first>[VCP])\}?\\(?:mathrm|operatorname|text)\{(?P<rest>ar|ov|r)\})"
@@ -167,9 +170,10 @@ _TOKEN = re.compile(
     r"|(?P<row>\\\\\*?(?:\[[^\]]{0,50}\])?)"
     r"|(?P<command>\\(?:[A-Za-z]+\*?|.))"
     r"|(?P<number>(?:[0-9]{1,3}(?:\{,\}[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?|\.[0-9]+)"
-    r"(?P<power>[eE][-+]?[0-9])?"
+    r"(?P<power>[eE][-+]?[0-9])?(?P<percent>(?:\s|\\,)*\\%)?"
     r"|(?P<letters>[A-Za-z]+)"
     r"|(?P<symbol>[-+*/^_=<>()\[\]{}|!,&'])"
+    rf"|(?P<sign>[{''.join(tex.SIGNS)}])"
 )
 FRACTIONS = (r"\frac", r"\tfrac", r"\dfrac")
 _BECAUSE = "by|from|using|since|because|due|via"
@@ -236,8 +240,10 @@ def _tokens(formula: str, notation: Mapping[str, str]) -> Iterator[Token]:
     at, before = 0, ""
     while at < len(formula):
         piece = next((one for one in pieces if one and formula.startswith(one, at)), None)
-        if piece is not None and not _goes_on(formula, at, piece):
-            yield Token("given", notation[piece], at)
+        if piece is not None and not _WITHIN_WORD.match(formula, at + len(piece) - 1):
+            meaning = notation[piece].strip()
+            kind = "command" if meaning in OPERATORS else "given"
+            yield Token(kind, f"\\{meaning}" if kind == "command" else meaning, at)
             at += len(piece)
             continue
         found = _TOKEN.match(formula, at)
@@ -255,12 +261,20 @@ def _tokens(formula: str, notation: Mapping[str, str]) -> Iterator[Token]:
             kind, text = _upright("", found["inner"] or f"{found['first']}{found['rest']}")
         elif found["upright"]:
             word = found["letter"] if found["word"] is None else found["word"]
+            if word is None and formula[at:].lstrip().startswith("{"):
+                raise LatexError(start, f"what stands in {text} is not read", OUTSIDE)
             if word is None:
                 message = f"{text} is followed by a word in braces"
-                raise LatexError(found.end("upright"), message, rf"write {text}{{E}}")
+                raise LatexError(at, message, rf"write {text}{{E}}")
             kind, text = _upright(found["upright"], word)
-        elif kind == "number":
-            text = text.replace("{,}", "")
+        elif found["number"]:
+            kind, text = "number", found["number"].replace("{,}", "")
+            text = f"{Decimal(text).scaleb(-2):f}" if found["percent"] else text
+        elif kind == "gap":
+            kind, text = "command", r"\quad"
+        elif kind == "sign":
+            text = tex.SIGNS[text]
+            kind = "command" if text[0] == "\\" else "symbol"
         if before in FRACTIONS and kind == "number" and len(text) == 2 and text.isdigit():
             yield Token(kind, text[0], start)  # LaTeX takes one digit each: \frac12 is a half
             text, start = text[1], start + 1
@@ -280,15 +294,7 @@ def _upright(command: str, word: str) -> tuple[str, str]:
     return "word", word
 
 
-def _goes_on(formula: str, at: int, piece: str) -> bool:
-    """Whether a piece that begins or ends in a letter is only a part of a longer word."""
-    following = formula[at + len(piece) : at + len(piece) + 1]
-    before = formula[at - 1 : at] if at else ""
-    return (piece[-1].isalpha() and following.isalpha()) or (
-        piece[0].isalpha() and (before.isalpha() or before == "\\")
-    )
-
-
+_WITHIN_WORD = re.compile("[A-Za-z]{2}")  # where a piece of notation ends within a word
 _SCRIPTS = ("'", "_", "^")  # in the order in which they are read
 
 
@@ -336,7 +342,7 @@ def _end_of_script(tokens: Sequence[Token], at: int) -> int:
 
 
 LAST_ROW = "last row"
-_OF_NUMBERS = {"var": "Var"}
+_OF_NUMBERS = {"var": "Var", "std": "Std"}
 """Functions of the elements of an array, and operators that papers write so of a number."""
 _OPENS = {"(": 1, "[": 1, "{": 1, r"\{": 1, r"\lbrace": 1}
 _OPENS |= {")": -1, "]": -1, "}": -1, r"\}": -1, r"\rbrace": -1}
@@ -388,11 +394,15 @@ def _cells(tokens: Iterable[Token], ends: Callable[[Token], bool]) -> list[list[
 
 
 def _without_quads(tokens: Sequence[Token]) -> list[Token]:
-    r"""The tokens of a cell without a `\quad` at its edge or beside a relation, a mere space."""
+    r"""The tokens of a cell without each `\quad` that is a mere space: at its edge, beside a
+    relation, or within brackets.
+    """
     shown = []
+    depth = 0
     for before, one, after in zip((None, *tokens), tokens, (*tokens[1:], None), strict=False):
+        depth += _OPENS.get(one.text, 0)
         edge = any(beside is None or _is_relation(beside) for beside in (before, after))
-        shown += [] if edge and one.text in (r"\quad", r"\qquad") else [one]
+        shown += [] if (edge or depth > 0) and one.text in (r"\quad", r"\qquad") else [one]
     return shown
 
 
@@ -597,7 +607,11 @@ class _FormulaReader:
         return self._joined(operands, word)
 
     def _joined(self, events: Sequence[Node], word: str = tex.AND) -> Node:
-        return events[0] if len(events) == 1 else syntax.Logic(self.here, word, tuple(events))
+        if len(events) == 1:
+            return events[0]
+        if any(isinstance(one, Number) for one in events):
+            raise self.error("a number is no event", "write X = 6")
+        return syntax.Logic(self.here, word, tuple(events))
 
     def _logic(self, word: str) -> bool:
         token = self.token
@@ -908,10 +922,14 @@ class _FormulaReader:
                 raise self.error("which power of a function is meant is not known",
                                  "write it behind brackets around all", column)  # fmt: skip
         opening = self.token.text
-        if opening not in _CLOSES or opening == "{":
-            node: Node = Call(self.here, name, (self._bare_argument(name),))
-        else:
+        # \E{X} is a macro with brackets or without, so that nothing may follow that would go on
+        macro = opening == "{" and re.fullmatch(r"\\[A-Za-z]+", self.peek(-1)) is not None
+        if opening in _CLOSES and (opening != "{" or (macro and name in OPERATORS)):
             node = self._call(name, opening)
+            if macro and self.token.text not in _ENDS:
+                raise self.error(f"the argument of {name} may go on here", f"write {name}(…)")
+        else:
+            node = Call(self.here, name, (self._bare_argument(name),))
         return node if power is None else Binary(self.here, "**", node, power)
 
     def _call(self, name: str, opening: str) -> Node:
@@ -975,6 +993,9 @@ class _FormulaReader:
         text = token.text.removeprefix("\\") if token.kind == "command" else token.text
         if text not in self.axes:
             text = tex.CALLED.get(token.text, text)
+        before_brackets = self.is_next("(", "[")
+        if token.kind == "letters" and before_brackets and not self.axes.keys() >= {*text}:
+            text = tex.CALLED.get(f"\\{text}", text)
         called = text in OPERATORS or (
             text in FUNCTIONS and self.token.text in {*_CLOSES, "_"} - {"{"}
         )
@@ -982,6 +1003,8 @@ class _FormulaReader:
         if token.kind == "letters" and not known and len(text) > 1:
             mean = text[0] == tex.MEAN_NAME not in self.axes and text[1:] in self.axes
             names = {*self.axes, *self.bound}
+            if before_brackets:  # aE(X); SE(X) is another quantity than S times E(X)
+                names |= {one for one in OPERATORS if re.fullmatch(f"[a-z]+{one}", text)}
             subscripted = self.is_next("_", "'")
             text, *rest = text[:1], text[1:]
             if not mean:
@@ -1092,7 +1115,7 @@ class _FormulaReader:
         if not known:
             error = unknown(token.column, text, self.axes)
             if token.kind == "word" and (error.hint or "").startswith(_ITS_NAMES):
-                error.hint = "words of a sentence stand outside of the formula"
+                error.hint = OUTSIDE
             raise error
         return Name(self.here, known[0])
 

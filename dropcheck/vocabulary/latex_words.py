@@ -17,8 +17,11 @@ CALLED = {
     r"\operatorname{Pr}": PROBABILITY,
     r"\PP": PROBABILITY,
     r"\EE": MEAN_NAME,
-    r"\operatorname{cov}": "Cov",
-    r"\operatorname{corr}": "Corr",
+    r"\cov": "Cov",
+    r"\corr": "Corr",
+    r"\var": "var",
+    r"\SD": "std",
+    r"\sd": "std",
     r"\Phi": "Phi",
     r"\Gamma": "gamma",
     r"\operatorname{ReLU}": "relu",
@@ -83,5 +86,20 @@ GREEK = dict(
     zip(f"{_SMALL} {_CAPITAL}".split(), "αβγδεζηθικλμνξπρςστυφχψωΓΔΘΛΞΠΣΥΦΨΩ", strict=True)
 )
 """Greek letters by the names of their commands."""
+SIGNS = {
+    "\N{MINUS SIGN}": "-",
+    "\N{DIVIDES}": "|",
+    "\N{MULTIPLICATION SIGN}": r"\times",
+    "\N{DOT OPERATOR}": r"\cdot",
+    "\N{MIDDLE DOT}": r"\cdot",
+    "\N{LESS-THAN OR EQUAL TO}": r"\le",
+    "\N{GREATER-THAN OR EQUAL TO}": r"\ge",
+    "\N{ALMOST EQUAL TO}": r"\approx",
+    "\N{ELEMENT OF}": r"\in",
+    "\N{INTERSECTION}": r"\cap",
+    "\N{UNION}": r"\cup",
+    "\N{INFINITY}": r"\infty",
+}
+"""Signs of Unicode, and what LaTeX writes for them."""
 NAMES_OF_FUNCTIONS = {*"fghFGH", "zeta", "sigma", "varsigma", "phi", "psi", *_CAPITAL.split()}
 """Letters that name functions in most papers."""

@@ -19,7 +19,7 @@ NAMES = {name: Known(axes=count, random=name in "xyXYqkw") for name, count in AX
     **dict.fromkeys(("H", "G", "H_1"), EVENT),
     **dict.fromkeys(("lambda_", "x_prime", "rho_X_Y", "n_in", "m"), Known()),
 }
-NOTATION = {r"\text{Dropout}(X)": "y", r"\sigma^2_x": "mu + 1"}
+NOTATION = {r"\text{Dropout}(X)": "y", r"\sigma^2_x": "mu + 1", "SE": "Std", r"\V": "Var", "v": "y"}
 
 READ = {
     r"P(x > 1 \cap \neg y > 2 \cup x < 0) = p": "P(x > 1 and (not y > 2) or x < 0) == p",
@@ -100,6 +100,7 @@ READ = {
     # layout
     r"\label{eq:a} E(x) = 0 \; . \tag{2}\nonumber": "E(x) == 0",
     r"\displaystyle \bigl( x \bigr) \quad = \quad \Big| y \Big|": "x == abs(y)",
+    r"\begin{align*} E(x) &= y \\ \\ &= 1 \end{align*}": "E(x) == 1",
     r"\begin{aligned}[t] E(x) &= y \\[0.4em] &= 1 \end{aligned}": "E(x) == 1",
     r"x &= y \\ &\le p \\ &= n \\": "x <= n",
     r"x &< y, \\ &\le p.": "x < p",
@@ -120,6 +121,11 @@ READ = {
     r"E_x[x^2] = \mathbb{E}_{q, k}[q \cdot k]": "E(x**2) == E(q @ k)",
     r"\mathbb{E}_{x \sim \mathcal{N}(0, 1)}[x^2] = E_{X \sim p} X": "E(x**2) == E(X)",
     r"E^2[x] = \sin^2 p": "E(x)**2 == sin(p)**2",
+    r"pE(x) = npCov(x, y)": "p * E(x) == n * p * Cov(x, y)",
+    r"SE(\bar{X}) = \mathrm{SD}(x) = \sd[y]": "Std(Xbar) == Std(x); Std(x) == Std(y)",
+    r"\E{x + 1} = \E{\E{x}} - \V{x}\cov{x, y}": "E(x + 1) == E(E(x)) - Var(x) * Cov(x, y)",
+    r"\Pr{H \mid x \ge 1} = \var(x)": "P(H, given=x >= 1) == Var(x)",
+    r"x &= \\v + 1": "x == y + 1",
     # events by name
     r"P(H \mid G) = \frac{P(H \cap G)}{P(G)}": "P(H, given=G) == P(H and G) / P(G)",
     r"P(H, G) = P(H \cup G, x > 0)": "P(H and G) == P((H or G) and x > 0)",
@@ -140,7 +146,13 @@ READ = {
     r"E[\boldsymbol{q}] = \mathbf{0}": "E(q) == 0",
     r"\sigma^2 {n \choose 2} = n^{2} m": "sigma**2 * comb(n, 2) == n**2 * m",
     r"\bar w^2_1 = \Gamma(n)": "wbar[0]**2 == gamma(n)",
+    # signs of Unicode, and spaces
+    "P(|x − 1| ≤ 2∣H) = p × n · 3 ≥ 0": "P(abs(x - 1) <= 2, given=H) == p * n * 3; p * n * 3 >= 0",
+    "P(H∩G) ≈ 0.50": "P(H and G) ~= 0.50",
+    r"E(x) ~~ = \ \ \; \mu ~~~ ": "E(x) == mu",
+    r"P(x > 1 ~~|~~ y > 0) = p": "P(x > 1, given=y > 0) == p",
     # figures, and words at the end
+    r"E(x) = 100\% = 4.90\,\% \cdot p": "E(x) == 1.00; 1.00 == 0.049 * p",
     r"E[x] \approx 0.680": "E(x) ~= 0.680",
     r"-1{,}234.50 \approx E x": "-1234.50 ~= E(x)",
     r"P(x > 0) \approx 95.4\%": "P(x > 0) ~= 0.954",
