@@ -15,7 +15,7 @@ from dropcheck.claims.registry import Claim, Registry, SourceText
 from dropcheck.claims.values import WORDS
 from dropcheck.claims.yaml_places import BROKEN, LineColumn, Node, Problems, compose_piece, decode
 from dropcheck.documents.coverage import coverage_of
-from dropcheck.documents.latex import EACH_STEP, LatexError, statements
+from dropcheck.documents.latex import LatexError, statements
 from dropcheck.documents.markdown import read_markdown
 from dropcheck.documents.marks import (
     BLOCK_KEYS,
@@ -40,10 +40,6 @@ from dropcheck.errors import (
 from dropcheck.language.check import check_registry
 from dropcheck.language.compile import known_names, parse_claim
 from dropcheck.results import Written
-from dropcheck.vocabulary.constants import CONSTANTS
-from dropcheck.vocabulary.functions import FUNCTIONS
-from dropcheck.vocabulary.laws import LAWS
-from dropcheck.vocabulary.operators import OPERATORS
 
 _NOTEBOOK, _LATEX = ".ipynb", ".tex"  # documents with other suffixes are Markdown
 _CLAIM_KEYS = frozenset(ClaimKeys.model_fields) - {"claim", "claims", "parameters"}
@@ -52,12 +48,8 @@ _SECOND_KEY = re.compile(r"[^\"'{\[|>][^\"'{\[]*,\s*[^\W\d][\w-]*\s*:\s")
 _DEFINED = re.compile(
     r"^[ \t]*([^\W\d]\w*(?:[ \t]*,[ \t]*[^\W\d]\w*)*)[ \t]*(?:~|=(?!=))", re.MULTILINE
 )
-# An id as claims files give it to one of several statements, and a replacement for its dot.
-_DOTTED = re.compile(r"[a-z0-9][a-z0-9-]*\.[a-z0-9][a-z0-9-]*")
 LONGEST_DOCUMENT = 2_000_000  # a book; each mark and figure takes time and memory
-_DOT = "--"
 _PLACEHOLDER = "0 == 0"
-_VOCABULARY = {*OPERATORS, *FUNCTIONS, *LAWS, *CONSTANTS}
 _PI = re.compile(r"\\pi(?![A-Za-z])(?!\s*_)")
 _OWN_PI = re.compile(r"\\pi\s*_\s*(\{[^{}]{1,20}\}|\\?\w+)|(?<=[$(\[])\\pi\s*(=(?!\s*3\.1)|\\in\b)")
 
@@ -91,9 +83,8 @@ def document_of(data: bytes, path: Path, name: str) -> Registry:
 
 @dataclass(frozen=True, slots=True)
 class _Stated:
-    """A mark that was read: its id in the document, and the notation for its formula."""
+    """A mark that was read, and the notation for its formula."""
 
-    id: str
     spoken: Spoken
     notation: Mapping[str, str]
 
@@ -110,7 +101,7 @@ class _Builder:
         self.claims: dict[str, Node] = {}
         self.parameters: dict[str, Node] = {}
         self.notation: dict[str, str] = {}
-        self.marks: dict[str, _Stated] = {}  # by their names in `claims`
+        self.marks: dict[str, _Stated] = {}  # by their ids
         self.made: Counter[str] = Counter()  # how often each id was generated
 
     # ---- blocks --------------------------------------------------------------------------------
@@ -187,9 +178,6 @@ class _Builder:
             if found["key"] in kept:
                 self.page.refuse(segment.start, f"{found['key']!r} is given twice")
             kept[found["key"]] = replace(node, key=self.page.place(segment.start))
-        if spoken.is_formula and "steps" in parameters and parameters["steps"].text == EACH_STEP:
-            spoken = replace(spoken, steps=EACH_STEP)
-            del parameters["steps"]
         self._state(mark, spoken, entries, parameters)
 
     def _state(
@@ -202,13 +190,9 @@ class _Builder:
             entries["model"] = self._entry(list(self.models)[-1], start)
         inside, defined = self._words_of(entries.get("model"))
         words = self._words_in(spoken, {*parameters, *self.parameters, *inside}) | inside
-        misspelt = self._misspelt(entries, parameters, words)
+        self._correct(entries, parameters, words)
         cases = entries["cases"].items if "cases" in entries else []
         own = {*parameters, *defined, *(name for case in cases for name in case.entries)}
-        if not chosen and self.models and not misspelt and not spoken.is_formula:
-            known = own | inside | set(self.parameters)
-            if self._is_of_another_model(comment.start, statement.text, known):
-                return
         parameters |= {
             name: entry
             for name, entry in self.parameters.items()
@@ -224,20 +208,16 @@ class _Builder:
         for key, value in (("document", self.document), ("section", comment.section)):
             if value and not {key, "sources"} & set(entries):
                 entries[key] = self._entry(value, start)
-        given = mark.id or self._made_id(comment.section, statement.text, entries)
-        name = _undotted(given)
+        name = mark.id or self._made_id(comment.section, statement.text, entries)
         if "title" not in entries:
-            entries["title"] = self._entry(comment.title or given, start)
-        truth = entries.get("truth")
-        if truth is not None and isinstance(truth.value, str):
-            entries["truth"] = self._entry(_undotted(truth.text), start)
+            entries["title"] = self._entry(comment.title or name, start)
         if name in self.claims:
             line = self.report.source.line_of(self.claims[name].begin)
-            message = f"the id {given!r} is given twice: first on {line}"
+            message = f"the id {name!r} is given twice: first on {line}"
             self.report.add(start, message, "give one of the two another #id")
             return
         self.claims[name] = _mapping(entries, start)
-        self.marks[name] = _Stated(given, spoken, dict(self.notation))
+        self.marks[name] = _Stated(spoken, dict(self.notation))
 
     def _words_in(self, spoken: Spoken, known: set[str]) -> set[str]:
         """The words that may be names: `d_k` if that or `dk` is known, and otherwise d and k."""
@@ -253,34 +233,19 @@ class _Builder:
             names |= {word, word.replace("_", "")} & known or {word, *word.split("_")}
         return names
 
-    def _is_of_another_model(self, at: int, text: str, known: set[str]) -> bool:
-        """Report a statement with a name of an earlier model than the last one; whether it has."""
-        *others, last = list(self.models)
-        for name in sorted(set(WORDS.findall(text)) - known - _VOCABULARY):
-            for model in reversed(others):
-                if name in self._words_of(self.models[model])[1]:
-                    message = f"{name!r} is not defined in {last!r}, the last model above this mark"
-                    hint = f"{model!r} defines it: write 'model: {model}' in the mark"
-                    self.page.refuse(at, message, hint)
-                    return True
-        return False
-
-    def _misspelt(
+    def _correct(
         self, entries: dict[str, Node], parameters: dict[str, Node], words: set[str]
-    ) -> bool:
-        """Report misspelled keys and correct them; return whether there are any."""
+    ) -> None:
+        """Report misspelled keys, and correct them."""
         said = [_shown(one) for one in entries.values()] + list(self.notation.values())
         used = words.union(*map(WORDS.findall, said))
         unused = {name: one for name, one in parameters.items() if name not in used}
-        misspelt = False
         for name, entry in unused.items():
             key = nearest(name, _CLAIM_KEYS)
             if key is not None and not isinstance(entry.value, dict | list):
                 message = f"{name!r} is neither a key nor used in the model or the claim"
                 self.report.add(entry.begin, message, f"did you mean {key!r}?")
                 entries.setdefault(key, parameters.pop(name))
-                misspelt = True
-        return misspelt
 
     def _words_of(self, model: Node | None) -> tuple[set[str], set[str]]:
         """The words of a model, with those of the models it names; and the names it defines."""
@@ -343,10 +308,9 @@ class _Builder:
         registry = registry_of(_mapping(top, start), self.report)
         claims: dict[str, Claim] = {}
         for name, read in registry.claims.items():
-            mark, truth = self.marks.get(name), self.marks.get(read.truth or "")
-            claim = read if truth is None else replace(read, truth=truth.id)
+            mark = self.marks.get(name)
             try:
-                for one in (claim,) if mark is None else self._of_mark(claim, mark):
+                for one in (read,) if mark is None else self._of_mark(read, mark):
                     if one.id in claims:
                         message = f"the id {one.id!r} is given twice"
                         hint = "give one of the two another #id"
@@ -360,14 +324,13 @@ class _Builder:
             raise DropcheckError(at_most(in_file_order(problems)))
         return registry
 
-    def _of_mark(self, read: Claim, mark: _Stated) -> Iterator[Claim]:
+    def _of_mark(self, claim: Claim, mark: _Stated) -> Iterator[Claim]:
         """The claim of a mark; a formula is a chain, which gives one claim for each link.
 
         Raises:
             DropcheckError: the formula or the model cannot be read.
         """
         formula, figure, printed = mark.spoken.statement, mark.spoken.figure, mark.spoken.printed
-        claim = replace(read, id=mark.id)
         if printed is not None:
             written = Written(
                 text=printed.text,
@@ -385,7 +348,8 @@ class _Builder:
         names = known_names(parse_claim(claim), claim.expand()[0].parameters)
         try:
             refuse_doubtful_number(formula.text, self.page.source.text, names, mark.notation)
-            texts = statements(formula.text, names, mark.notation, mark.spoken.steps)
+            last_row = mark.spoken.last_row
+            texts = statements(formula.text, names, mark.notation, last_row=last_row)
         except LatexError as error:
             at = self.page.location(formula.at[min(error.column, len(formula.at) - 1)])
             raise DropcheckError(Problem(error.message, at, error.hint)) from None
@@ -424,11 +388,6 @@ def refuse_doubtful_number(
 def _mapping(entries: dict[str, Node], at: LineColumn) -> Node:
     """A mapping that we make, at a place of the document."""
     return Node(value=entries, start=at, key=at)
-
-
-def _undotted(name: str) -> str:
-    """The id, with a replacement for the dot, which claims files use for statements."""
-    return name.replace(".", _DOT) if _DOTTED.fullmatch(name) else name
 
 
 def _slug(text: str) -> str:

@@ -1,6 +1,6 @@
 """The figure right before a mark, or in a formula: read if there is one way to read it.
 
-`3-4`, `1.0.68`, `v1.2` and `1,23` are refused; a pair of marks can bound the number that is meant.
+`3-4`, `1.0.68`, `v1.2` and `1,23` are refused.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import unicodedata
 from dataclasses import dataclass
 from decimal import Decimal
 
-PAIR = "mark a number in decimals alone: <!-- dropcheck: … -->0.5<!-- /dropcheck -->"
+WHOLE = "write the number and what it is in the mark, as in dropcheck: E(y) ~= 0.5"
 
-_SEPARATOR = "write a thousands separator, as in 12,345, or bound it by a pair of marks"
+_SEPARATOR = "write a thousands separator, as in 12,345"
 
 # Ends of emphasis, code and mathematics, which may stand between a figure and its mark.
 _CLOSERS = re.compile(r"(?:[.,;]?\s*(?:\$\$?|\\[)\]]))?[*_`$]*\Z")
@@ -107,16 +107,16 @@ def read_before(text: str, end: int) -> Figure | None:
     if found is None:
         if last == "}":  # it is not the end of $10^{-3}$
             return None
-        raise FigureError(stop - 1, "no number stands before this sign", PAIR)
+        raise FigureError(stop - 1, "no number stands before this sign", WHOLE)
     printed = found["number"]
     start = _beginning(text, found.start(), stop)
     if is_power(found) and _FACTOR.search(seen(text[max(0, start - LONGEST_FIGURE) : start])):
-        raise FigureError(start, "what this power multiplies is not read", PAIR)
+        raise FigureError(start, "what this power multiplies is not read", WHOLE)
     whole = re.sub(GROUP, "", printed)
     if re.match(rf"0+{GROUP}", printed):
         raise FigureError(start, f"{printed!r} may have a decimal comma", "write a decimal point")
     if re.match("0[0-9]", whole):
-        raise FigureError(start, f"{printed!r} begins with 0, as a code does", PAIR)
+        raise FigureError(start, f"{printed!r} begins with 0, as a code does", WHOLE)
     power = found["e"] or found["power"] or (found["raised"] or "").translate(_SUPERSCRIPTS) or "0"
     shift = int(power.replace("\N{MINUS SIGN}", "-")) - (2 if found["percent"] else 0)
     number = Decimal(1 if is_power(found) else whole)
@@ -138,7 +138,7 @@ def _of_fraction(text: str, found: re.Match[str]) -> Figure:
     above, below = (one for one in found.groups() if one is not None)
     start = _beginning(text, found.start(), found.end())
     if re.search(r"[0-9][\s*_`]*\Z", text[max(0, start - LONGEST_FIGURE) : start]):
-        raise FigureError(start, "a number before a fraction may be a part of it", PAIR)
+        raise FigureError(start, "a number before a fraction may be a part of it", WHOLE)
     sign = "-" if text[start] in MINUS else ""
     return Figure(f"{sign}{above} / {below}", None, None, start, found.end())
 
@@ -206,7 +206,7 @@ def _beginning(text: str, start: int, stop: int) -> int:
     if operation is not None or re.search(r"\s\*+\s", between):
         last = operation.group() if operation is not None else between.strip()
     elif signed and apart and re.search(r"[0-9)\]]\Z", head):
-        raise FigureError(first, "this sign may be that of a difference", PAIR)
+        raise FigureError(first, "this sign may be that of a difference", WHOLE)
     elif apart:
         if last in _BEFORE_SPACES or last.isalnum() or unicodedata.category(last) == "So":
             return first
@@ -217,10 +217,10 @@ def _beginning(text: str, start: int, stop: int) -> int:
             return first
     if before == written and not between:
         shown = re.split(r"\s", written[-12:] + text[first:stop])[-1]
-        raise FigureError(first - 1, f"{shown!r} may be read in several ways", PAIR)
+        raise FigureError(first - 1, f"{shown!r} may be read in several ways", WHOLE)
     at = max(0, first - len(between) - len(last))
     how = "stands before" if apart else "is glued to"
-    raise FigureError(at, f"{last!r} {how} this figure", PAIR)
+    raise FigureError(at, f"{last!r} {how} this figure", WHOLE)
 
 
 # Directly before a figure: "~" for about; a colon, a comma or a full stop, if it does not follow a

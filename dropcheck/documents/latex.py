@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import accumulate, chain, pairwise, product, takewhile
+from itertools import chain, pairwise, product
 
 from dropcheck.claims.registry import SourceText
 from dropcheck.documents.figures import FigureError, read_before
@@ -31,9 +31,7 @@ from dropcheck.vocabulary.operators import OPERATORS, hint_for
 from dropcheck.vocabulary.shapes import ShapeError, ShapeRule, matmul
 
 LONGEST = 5_000  # characters of a formula
-DEEPEST = 60  # brackets in brackets
 LONGEST_WORD = 40  # letters side by side
-EACH_STEP = "each"
 IN_MARK = "write the statement in the mark"
 OUTSIDE = "words of a sentence stand outside of the formula"
 NOTATION = "name it in 'notation'"
@@ -54,17 +52,16 @@ def statements(
     formula: str,
     names: Mapping[str, Known],
     notation: Mapping[str, str] | None = None,
-    steps: str = "",
+    *,
+    last_row: bool = False,
 ) -> tuple[str, ...]:
     r"""The statements of a formula: one for each relation, or one for a range.
-
-    A chain over several rows claims that its first and its last side are related.
 
     Args:
         formula: LaTeX, with or without the dollars around it.
         names: what is known of the names of the model and its parameters.
         notation: pieces of LaTeX with the expressions that they stand for.
-        steps: `EACH_STEP` for each relation of several rows, `LAST_ROW` for those of the last one.
+        last_row: of several rows, the last one alone claims something.
 
     Raises:
         LatexError: it is outside the subset, or there are several ways to read it.
@@ -74,22 +71,21 @@ def statements(
     >>> statements(r"\operatorname{Var}(q \cdot k) = d_k", names)
     ('Var(q @ k) == d_k',)
     >>> statements(r"1 - p &= \mu \\ &= 0.5", {"mu": number, "p": number})
-    ('1 - p == 0.5',)
+    ('1 - p == mu', 'mu == 0.5')
     """
     try:
         tokens = scripts_in_order(tokens_of(formula, notation or {}))
         rows = rows_of(tokens)
-        if len(rows) > 1 and steps != LAST_ROW:
+        if len(rows) > 1 and not last_row:
             at = rows[1][0][0].column
             raise LatexError(at, "several statements stand in this formula", _EACH)
         if not rows:
             raise LatexError(0, "the formula is empty")
         said = rows[-1]
-        if steps == LAST_ROW and len(said) > 1:
+        if last_row and len(said) > 1:
             said = [[*_last_side(said[-2]), *said[-1]]]
         reader = _FormulaReader(formula, [*chain(*said)], names)
-        ends = len(said) > 1 and not steps
-        return tuple(map(_statement, reader.links(ends=ends)))
+        return tuple(map(_statement, reader.links()))
     except RecursionError:
         raise LatexError(0, "this formula is too deep", "name a part of it in the model") from None
 
@@ -162,7 +158,7 @@ LAYOUT = (
 _TOKEN = re.compile(
     r"(?P<gap>(?:(?:~|\\[,;: ])\s*){2,})"
     rf"|(?P<space>[\s~$]|\\[,;!: ]|{LAYOUT}"
-    r"|\\(?:left|right|middle|[bB]igg?[lrm]?)(?![A-Za-z])(?P<invisible>\.)?)"
+    r"|\\(?:left|right|middle|[bB]igg?[lrm]?)(?![A-Za-z]))"
     rf"|(?P<nested>\\(?:operatorname\*?|mathop)\s*\{{\s*\\(?:{_UPRIGHT})\s*\{{(?P<inner>[A-Za-z]+)\}}\s*\}}"
     r"|\\mathbb\s*\{?(?P<first>[VCP])\}?\\(?:mathrm|operatorname|text)\{(?P<rest>ar|ov|r)\})"
     rf"|(?P<upright>\\(?:operatorname\*|(?:{_UPRIGHT})(?![A-Za-z*])))"
@@ -176,19 +172,6 @@ _TOKEN = re.compile(
     rf"|(?P<sign>[{''.join(tex.SIGNS)}])"
 )
 FRACTIONS = (r"\frac", r"\tfrac", r"\dfrac")
-_BECAUSE = "by|from|using|since|because|due|via"
-_WHERE = "where|with|if|for|when|whenever|under|assuming|provided"
-_SPACES = r"(?:[\s,;:&~]|\\[,;:! ]|\\q?quad(?![A-Za-z]))"
-# Words at the end that give a reason or say when it holds, as the sentence around might.
-_REASON = re.compile(
-    rf"(?<![_^\s,;:&~]){_SPACES}*\\(?:text|mbox|textrm|textit)\s*\{{\s*\(?"
-    rf"(?:(?:{_BECAUSE})|(?P<where>{_WHERE}))\b(?P<words>[^{{}}]*)\}}"
-    rf"{_SPACES}*\.?\s*(?=\\\\|\\end\b|\Z)"
-)
-_OTHERWISE = re.compile(
-    r"\b(?:not?|never|some|unless|except|false|wrong|only|large|small|[mb]illion|probability|about"
-    r"|approx\w*|roughly|up to)\b"
-)
 # Punctuation at the end of the formula, or of one of its rows.
 _LAST = re.compile(rf"(?<![\s.,;:$\\])(?:[\s.,;:$]|\\[,;: ]|\\\\|{LAYOUT})+\Z")
 _LAST_OF_ROW = re.compile(r"(?<![\s.,;:])[\s.,;:]+(?=\\\\)")
@@ -207,32 +190,15 @@ class Token:
 
 
 def tokens_of(formula: str, notation: Mapping[str, str]) -> list[Token]:
-    r"""The tokens of a formula, without layout, sizes of brackets, and words at its end.
+    r"""The tokens of a formula, without layout and sizes of brackets.
 
     >>> [token.text for token in tokens_of(r"\operatorname{Var}\left(x\right) = 1{,}000", {})]
     ['Var', '(', 'x', ')', '=', '1000']
     """
     if len(formula) > LONGEST:
         raise LatexError(0, f"this formula is longer than {LONGEST:,} characters")
-    formula = _LAST_OF_ROW.sub(lambda found: " " * len(found[0]), _without_reasons(formula))
-    tokens = list(_tokens(_LAST.sub("", formula), notation))
-    depths = accumulate(_OPENS.get(one.text, 0) for one in tokens)
-    for token, depth in zip(tokens, depths, strict=True):
-        if depth > DEEPEST:
-            message = f"brackets are nested deeper than {DEEPEST} levels"
-            raise LatexError(token.column, message)
-    return tokens
-
-
-def _without_reasons(formula: str) -> str:
-    """The formula with blanks in place of words at the end of a row that only give a reason."""
-
-    def blank(found: re.Match[str]) -> str:
-        words = found["words"]
-        more = found["where"] and re.search(r"[0-9=<>$\\]", words)
-        return found[0] if more or _OTHERWISE.search(words) else " " * len(found[0])
-
-    return _REASON.sub(blank, formula)
+    formula = _LAST_OF_ROW.sub(lambda found: " " * len(found[0]), formula)
+    return list(_tokens(_LAST.sub("", formula), notation))
 
 
 def _tokens(formula: str, notation: Mapping[str, str]) -> Iterator[Token]:
@@ -251,8 +217,6 @@ def _tokens(formula: str, notation: Mapping[str, str]) -> Iterator[Token]:
             message = f"'{formula[at]}' is not part of what is read"
             raise LatexError(at, message, "write it as LaTeX does")
         start, at = at, found.end()
-        if found["invisible"]:
-            raise LatexError(at - 1, "an invisible bracket has no meaning here")
         if found["power"]:
             message = f"{found['number']}e… may be a power of ten or a product with e"
             raise LatexError(start, message, r"write 2 \cdot 10^{-3}")
@@ -341,7 +305,6 @@ def _end_of_script(tokens: Sequence[Token], at: int) -> int:
 # ---- rows ----------------------------------------------------------------------------------------
 
 
-LAST_ROW = "last row"
 _OF_NUMBERS = {"var": "Var", "std": "Std"}
 """Functions of the elements of an array, and operators that papers write so of a number."""
 _OPENS = {"(": 1, "[": 1, "{": 1, r"\{": 1, r"\lbrace": 1}
@@ -394,9 +357,7 @@ def _cells(tokens: Iterable[Token], ends: Callable[[Token], bool]) -> list[list[
 
 
 def _without_quads(tokens: Sequence[Token]) -> list[Token]:
-    r"""The tokens of a cell without each `\quad` that is a mere space: at its edge, beside a
-    relation, or within brackets.
-    """
+    r"""The tokens of a cell without each `\quad` at an edge, beside a relation or in brackets."""
     shown = []
     depth = 0
     for before, one, after in zip((None, *tokens), tokens, (*tokens[1:], None), strict=False):
@@ -436,14 +397,9 @@ _ALONE = {*tex.ACCENTS, *tex.GROUPED, *FRACTIONS, *tex.LETTERS}
 _ALONE_OF_ALL = {*tex.TOTALS, *tex.ENCLOSING, *_BARS, *tex.CALLED}
 _ITS_NAMES = "its names:"
 _WITHOUT = (r"\setminus", r"\backslash")
-_EXTREMES = ("max", "min")
-_COMPLEMENTS = ({"c"}, {"C"}, {r"\complement"})
+_COMPLEMENTS = (["c"], ["C"])
 _PRIME = "prime"  # as names of a model have it
 _Link = tuple[tuple[str, ...], tuple[Node, ...]]
-
-
-class _Complement(syntax.Not):
-    """An event that does not happen, written by a sign that may mean something else of a number."""
 
 
 class _FormulaReader:
@@ -458,9 +414,9 @@ class _FormulaReader:
         self.bound: dict[str, Node | None] = {}  # index letters of sums, and their ranges
         self.free: tuple[str, ...] = ()  # the index letters that stand for any element
         self.counted: set[str] = set()  # the index letters of sums
-        self.laws: dict[str, list[str]] = {}  # of names below operators
         self.calls = 0  # open calls of operators, in which a bar begins a condition
         self.bars = 0  # open bars of a magnitude, which the next bar closes
+        self.of_events = False  # whether a probability or an indicator is open
 
     # ---- the tokens ------------------------------------------------------------------------------
 
@@ -510,36 +466,19 @@ class _FormulaReader:
 
     # ---- relations and events ------------------------------------------------------------------
 
-    def links(self, *, ends: bool) -> list[_Link]:
-        """Read the whole formula: the relations of its statements, and their operands.
-
-        `ends`: only the two ends of a chain are related.
-        """
+    def links(self) -> list[_Link]:
+        """Read the whole formula: the relations of its statements, and their operands."""
         operands, signs = self.comparison(whole=True)
         if self.token.kind != "end":
             raise self._stray()
         if not signs:
             hint = "a mark speaks of the one formula that stands right before it"
             raise self.error("a statement needs a relation such as = or \\le", hint)
-        for one in operands:
-            self.refuse_complements(one, event=False)
         refuse_mixed(operands, 0, self.axes)
         operands = [elementwise(one, None, 0, self.axes) for one in operands]
-        if ends:
-            operands = [operands[0], operands[-1]]
-            signs = [self._whole_chain(signs, figure=any(map(_printed, operands)))]
         if len(signs) == 2 and (set(signs) <= {"<", "<="} or set(signs) <= {">", ">="}):
             return [(tuple(signs), tuple(operands))]
         return [((sign,), pair) for sign, pair in zip(signs, pairwise(operands), strict=True)]
-
-    def _whole_chain(self, signs: Sequence[str], *, figure: bool) -> str:
-        """The relation between the ends of a chain."""
-        kinds = {*signs} - {"=="}
-        for known in ({"<", "<="}, {">", ">="}, {ROUNDED} if figure else set()):
-            if kinds <= known:
-                return min(kinds, key=len, default="==")
-        hint = f"{_EACH}, or steps: {EACH_STEP} in the mark"
-        raise self.error("the ends of this chain are not related", hint)
 
     def _stray(self) -> LatexError:
         """The error for a token that continues no statement."""
@@ -587,7 +526,7 @@ class _FormulaReader:
 
     def _figure(self, start: int, end: int) -> Node | None:
         """The figure that a part of the formula is; None if it is more, or none."""
-        text = _LAST.sub("", _without_reasons(self.formula[start:end]))
+        text = _LAST.sub("", self.formula[start:end])
         try:
             figure = read_before(text, len(text))
         except FigureError:
@@ -627,32 +566,22 @@ class _FormulaReader:
             return syntax.Not(self.here, self.negation())
         operands, signs = self.comparison()
         if signs:
+            if any(isinstance(one, syntax.Not) for one in syntax.walk(*operands)):
+                raise self.error("a complement is no number", COMPLEMENT)
             return syntax.Compare(self.here, tuple(signs), tuple(operands))
         out = self.taken(r"\notin")
         if not out and not self.taken(r"\in"):
             return operands[0]
         opening = self.token.text
-        if self.taken(r"\{", r"\lbrace"):
-            members = tuple(self.listed(_CLOSES[opening]))
-            node: Node = syntax.Member(self.here, operands[0], members)
-        elif self.taken("[", "("):
-            low = self.sum()
-            self.expect(",")
-            high, closing = self.sum(), self.token.text
-            self.expect("]" if closing == "]" else ")")
-            signs = ["<=" if opening == "[" else "<", "<=" if closing == "]" else "<"]
-            node = syntax.Compare(self.here, tuple(signs), (low, operands[0], high))
-        else:
-            raise self.error("a set in braces is missing", r"write x \in \{0, 1\}")
+        if not self.taken("[", "("):
+            raise self.error("what stands behind \\in is no interval", f"{IN_MARK}: x in {{0, 1}}")
+        low = self.sum()
+        self.expect(",")
+        high, closing = self.sum(), self.token.text
+        self.expect("]" if closing == "]" else ")")
+        signs = ["<=" if opening == "[" else "<", "<=" if closing == "]" else "<"]
+        node = syntax.Compare(self.here, tuple(signs), (low, operands[0], high))
         return syntax.Not(self.here, node) if out else node
-
-    def listed(self, closing: str) -> list[Node]:
-        """Read expressions between commas, up to a closing bracket."""
-        items = [self.event()]
-        while self.taken(","):
-            items.append(self.event())
-        self.expect(closing)
-        return items
 
     def is_event(self, node: Node) -> bool:
         """Whether an expression is an event: a condition, or a name that the model gives one."""
@@ -664,25 +593,6 @@ class _FormulaReader:
             case Binary(operator="*", left=left, right=right):
                 return self.is_event(left) and self.is_event(right)
         return isinstance(node, syntax.Compare | syntax.Logic | syntax.Not | syntax.Member)
-
-    def refuse_complements(self, node: Node, *, event: bool) -> None:
-        """Refuse the complement of an event as a number, and a difference of events."""
-        if isinstance(node, _Complement) and not event:
-            raise self.error("a complement is no number", COMPLEMENT, 0)
-        match node:
-            case Binary(operator="+" | "-", left=left, right=right) if event:
-                if self.is_event(left) and self.is_event(right):
-                    raise self.error("a sum or difference of events may be one of numbers",
-                                     r"write A \cup B, or A \cap \lnot B", 0)  # fmt: skip
-            case Call(name=name, arguments=events, keywords=given):
-                for one in events:
-                    self.refuse_complements(one, event=name == PROBABILITY)
-                for _, one in given:
-                    self.refuse_complements(one, event=True)
-                return
-        joins = isinstance(node, syntax.Logic | syntax.Not | Binary) and self.is_event(node)
-        for one in syntax.children(node):
-            self.refuse_complements(one, event=event and joins)
 
     # ---- arithmetic ----------------------------------------------------------------------------
 
@@ -743,10 +653,7 @@ class _FormulaReader:
         grouped = self.token.text in _CLOSES
         node = self.atom()
         while True:
-            if self.is_next("'") and self.is_event(node):
-                self.at += 1
-                node = _Complement(self.here, node)
-            elif self.taken("^"):
+            if self.taken("^"):
                 node = self._raised(node, grouped=grouped)
             elif self.token.text in tex.AFTER and self.token.kind == "symbol":
                 if self.peek(1) in tex.AFTER:
@@ -774,10 +681,10 @@ class _FormulaReader:
                 message = "the brackets here may hold a power or the number of a sample"
                 raise self.error(message, "leave the brackets out if it is a power")
         inside = [one.text for one in self.tokens[start : max(end, start + 1)]]
-        if {*inside} in _COMPLEMENTS:
-            if self.is_event(node) and inside[0] not in self.axes:
+        if inside in _COMPLEMENTS:
+            if self.of_events and self.is_event(node) and inside[0] not in self.axes:
                 self.at = end + 1
-                return _Complement(self.here, node)
+                return syntax.Not(self.here, node)
             raise self.error("^c may be a complement or a power", COMPLEMENT)
         behind = self.tokens[end + 1 : end + 2]
         if behind and behind[0].text == "^":
@@ -842,10 +749,8 @@ class _FormulaReader:
             return self._lone
         if kind in ("letters", "word") or (kind == "command" and self._is_name()):
             return self.named
-        extreme = text[1:] in _EXTREMES and self.peek(1) == "_"
         readers = (
             (tex.TOTALS, self._total),
-            ((text,) if extreme else (), self._total),
             (tex.ACCENTS, self._accented),
             (tex.INDICATORS, self._indicator),
             ((*tex.GROUPED, *FRACTIONS), self.grouped),
@@ -904,8 +809,6 @@ class _FormulaReader:
         self.bars -= text == closing
         self.calls = calls
         self.expect(closing)
-        if name == tex.ENCLOSING[_NORM][1] and self.is_next("_"):
-            return self._norm_of_order(name, node)
         if (axes_of(node, self.axes) or 0) > (text not in _BARS) and not letters_in(node):
             raise self.error("this may be a norm or a determinant", IN_MARK)
         return Call(self.here, name, (node,))
@@ -913,14 +816,10 @@ class _FormulaReader:
     # ---- calls ---------------------------------------------------------------------------------
 
     def call(self, name: str) -> Node:
-        """Read the call of a function or an operator, from its bracket or its power on."""
-        power: Node | None = None
+        """Read the call of a function or an operator, from its bracket on."""
         if self.is_next("^"):
-            self.at += 1
-            column, power = self.token.column, self.argument()
-            if not isinstance(power, Number) or power.value < 2:
-                raise self.error("which power of a function is meant is not known",
-                                 "write it behind brackets around all", column)  # fmt: skip
+            raise self.error("which power of a function is meant is not known",
+                             "write it behind brackets around all")  # fmt: skip
         opening = self.token.text
         # \E{X} is a macro with brackets or without, so that nothing may follow that would go on
         macro = opening == "{" and re.fullmatch(r"\\[A-Za-z]+", self.peek(-1)) is not None
@@ -928,24 +827,25 @@ class _FormulaReader:
             node = self._call(name, opening)
             if macro and self.token.text not in _ENDS:
                 raise self.error(f"the argument of {name} may go on here", f"write {name}(…)")
-        else:
-            node = Call(self.here, name, (self._bare_argument(name),))
-        return node if power is None else Binary(self.here, "**", node, power)
+            return node
+        return Call(self.here, name, (self._bare_argument(name),))
 
     def _call(self, name: str, opening: str) -> Node:
         self.at += 1
         outer, self.calls = self.calls, self.calls + (name in OPERATORS)
         bars, self.bars = self.bars, 0
+        of_events, self.of_events = self.of_events, name == PROBABILITY
         arguments, conditions = [self.event()], list[Node]()
         while self.taken(","):
             arguments.append(self.event())
         if self.calls > outer and self.taken(r"\mid", *_BARS):
+            self.of_events = True
             while not conditions or self.taken(","):
                 column = self.token.column
                 conditions.append(self.event())
                 if not self.is_event(conditions[-1]):
                     raise self.error("a condition is an event", "write X > 0 or m = 1", column)
-        self.calls, self.bars = outer, bars
+        self.calls, self.bars, self.of_events = outer, bars, of_events
         self.expect(_CLOSES[opening])
         if name == PROBABILITY and all(map(self.is_event, arguments)):
             arguments = [self._joined(arguments)]
@@ -1015,8 +915,7 @@ class _FormulaReader:
     def below(self, token: Token, text: str, above: str = "") -> Node:
         """Read a name with its primes and its subscript, or the call that it begins.
 
-        The subscript makes an element, a longer name, or the matrix I_n. `above` is the word for
-        an accent.
+        The subscript makes an element or a longer name. `above` is the word for an accent.
         """
         signs = [above] if above else []
         while self.taken("'"):
@@ -1037,20 +936,15 @@ class _FormulaReader:
             raise self.error(message, NOTATION, column)
         if whole:
             return Name(self.here, whole[0])
-        if text in OPERATORS and not signs and text not in self.axes:
-            self.at = start
-            return self._over(token, text)
         if base:
             self.at = start
             return self._element(Name(self.here, base[0]), column)
-        if signs:
-            return self._of_sign(token, text, signs, words if subscripted else None)
-        joined = "_".join([text, *words])
+        joined = "_".join(["".join([text, *signs]), *words])
+        if signs and text in self.axes:
+            hint = f"name the line {joined}; that the event {text} does not happen is \\lnot {text}"
+            raise self.error(f"{joined!r} is no name of the model", hint, token.column)
         if (function := "".join([text, *words])) in FUNCTIONS and words and function != text:
             return self.call(function)
-        if text == "I":
-            self.at = start
-            return Call(self.here, tex.IDENTITY_NAME, (self.argument(),))
         self.at = after
         raise unknown(token.column, joined if words else text, self.axes, below=True)
 
@@ -1060,46 +954,6 @@ class _FormulaReader:
         joined = ["".join(chain([text], *zip(glue, words, strict=True))) for glue in glued]
         known = [name for name in dict.fromkeys(joined) if name in self.axes]
         return known or [name for one in joined[:1] if (name := f"{one}_") in self.axes]
-
-    def _is_random(self, name: str) -> bool:
-        return self.names.get(name, Known()).random
-
-    def _of_sign(
-        self, token: Token, text: str, signs: Sequence[str], words: Sequence[str] | None
-    ) -> Node:
-        """What a sign above or behind a name is, if no name of the model has it: a complement."""
-        whole = self._known(text, words or []) if words != [] else []
-        for name in whole[:1]:
-            if self.names.get(name, Known()).event and signs in (["bar"], [_PRIME]):
-                return _Complement(self.here, Name(self.here, name))
-            if signs == ["vec"] and self.axes[name] > 0:
-                return Name(self.here, name)
-        joined = "_".join(["".join([text, *signs]), *(words or [])])
-        if text not in self.axes:
-            raise unknown(token.column, joined, self.axes)
-        hint = f"name the line {joined}; that the event {text} does not happen is \\lnot {text}"
-        raise self.error(f"{joined!r} is no name of the model", hint, token.column)
-
-    def _over(self, token: Token, name: str) -> Node:
-        r"""Read an operator with names below it, `E_{x, y}` or `E_{x \sim p}`.
-
-        They are all of its argument that is random, each of one law in the formula.
-        """
-        start, column = self.at, self.token.column
-        self.at = max(_end_of_script(self.tokens, start - 1), start)
-        inside = [one.text.removeprefix("\\") for one in self.tokens[start : self.at]]
-        inside = inside[1:-1] if inside[:1] == ["{"] else inside
-        over = [*takewhile(lambda one: one != "sim", inside)]
-        names, law = {*over} - {","}, inside[len(over) :]
-        same = all(self.laws.setdefault(one, law) == law for one in names if law)
-        if not names or not same or not all(map(self._is_random, names)):
-            raise unknown(token.column, f"{name}_", self.axes, below=True)
-        call = self.call(name)
-        read = {one.name for one in syntax.walk(call) if isinstance(one, Name)}
-        if any(self._is_random(one) for one in read - names):
-            message = f"{name} over some of what is random is not read"
-            raise self.error(message, f"leave it out where it means all draws: {name}(…)", column)
-        return call
 
     def _plain(self, token: Token, text: str) -> Node:
         if text in self.bound:
@@ -1141,32 +995,20 @@ class _FormulaReader:
     def _indicator(self) -> Node:
         """Read the event of an indicator; its value is 1 if it holds, and else 0."""
         self.at += 1
-        below = self.taken("_")
         column = self.token.column
-        if below and self.taken("{"):
-            node: Node | None = self.event()
-            self.expect("}")
-        elif below:
-            self._refuse_long()
-            node = self.atom()
-        else:
-            node = self.atom() if self.is_next("(", "[", "\\{", "\\lbrace") else None
+        of_events, self.of_events = self.of_events, True
+        node = self.atom() if self.is_next("(", "[", "\\{", "\\lbrace") else None
+        self.of_events = of_events
         if node is None or not self.is_event(node):
             raise self.error("an indicator is of an event", "write \\mathbb{1}(x > 0)", column)
-        self.refuse_complements(node, event=True)
-        return _settled(node)
+        return node
 
     def _accented(self) -> Node:
-        r"""Read `\bar{X}`, for Xbar or X_bar, or the complement of an event."""
+        r"""Read `\bar{X}`, for Xbar or X_bar."""
         sign = self.token
         self.at += 1
         braced = self.taken("{")
         letter, text = self.token, self.token.text.removeprefix("\\")
-        if braced and self.peek(1) != "}" and tex.ACCENTS[sign.text] == "bar":
-            event = self.event()
-            self.expect("}")
-            if self.is_event(event):
-                return _Complement(self.here, event)
         if not text.isalpha() or (not braced and letter.kind == "letters" and len(text) > 1):
             message = f"{sign.text} stands above one name"
             raise self.error(message, rf"write {sign.text}{{x}}", letter.column)
@@ -1175,28 +1017,7 @@ class _FormulaReader:
             self.expect("}")
         return self.below(sign, text, tex.ACCENTS[sign.text])
 
-    def _norm_of_order(self, name: str, node: Node) -> Node:
-        r"""Read `\|x\|_1` of a vector or `\|A\|_F` of a matrix, from the subscript on."""
-        self.at += 1
-        braced = self.taken("{")
-        order, axes, option = self.token, axes_of(node, self.axes), "ord"
-        value: Node
-        if order.text == "F" and "F" not in self.axes and axes == 2:
-            self.at += 1
-            both = (Number(self.here, 0), Number(self.here, 1))
-            option, value = "axis", syntax.ArrayLiteral(self.here, both)
-        elif axes == 1:
-            if not braced:
-                self._refuse_long()
-            value = self.sum() if braced else self.atom()
-        else:
-            raise self.error("which norm is meant is not known", IN_MARK)
-        if braced:
-            self.expect("}")
-        keywords = () if value == Number(self.here, 2) else ((option, value),)
-        return Call(self.here, name, (node,), keywords)
-
-    # ---- elements of arrays, and sums, products and extremes over them ---------------------------
+    # ---- elements of arrays, and sums and products over them ---------------------------
 
     def _range(self) -> tuple[Token | None, tuple[Node, Node] | None]:
         """Read the letter below a sum, and where it begins and ends; None where none is given."""
@@ -1204,9 +1025,6 @@ class _FormulaReader:
             return None, None
         braced = self.taken("{")
         start: Node | None = None
-        if braced and self.peek(1) in (r"\le", r"\leq"):
-            start = self.sum()
-            self.at += 1
         letter = self.token
         if letter.kind != "letters" or len(letter.text) != 1:
             raise self.error("a sum counts by one letter", r"write \sum_{i=1}^{n}")
@@ -1215,9 +1033,7 @@ class _FormulaReader:
         self.at += 1
         end: Node | None = None
         column = self.token.column
-        if start is not None and self.taken(r"\le", r"\leq"):
-            end = self.sum()
-        elif braced and start is None and self.taken("="):
+        if braced and self.taken("="):
             start = self.sum()
             self.expect("}")
             self.expect("^")
@@ -1233,38 +1049,31 @@ class _FormulaReader:
         return letter, (start, end)
 
     def _total(self) -> Node:
-        r"""Read `\sum_{i=1}^{n}`, `\prod_i` or `\max_i`, and its body with elements i."""
+        r"""Read `\sum_{i=1}^{n}` or `\prod_i`, and its body with elements i."""
         word = self.token
-        name = tex.TOTALS.get(word.text, word.text[1:])
+        name = tex.TOTALS[word.text]
         self.at += 1
         letter, ends = self._range()
-        outer, free, first = self.bound, self.free, self.at
         if letter is None:
-            self.free = ()
-        else:
-            self.counted.add(letter.text)
-            self.bound = {**outer, letter.text: None if ends is None else places(*ends)}
-        body = self.powered() if name in _EXTREMES else self.product()
-        self.bound, column = outer, word.column if letter is None else letter.column
-        met = letters_in(body)
-        if letter is None and (len(met) != 1 or met & {*free} or len(self.free) > 1):
             hint = rf"write {word.text}_{{i=1}}^{{n}}"
-            raise self.error("what is counted is not known", hint, column)
-        counted = min(met) if letter is None else letter.text
+            raise self.error("what is counted is not known", hint, word.column)
+        outer, first, counted, column = self.bound, self.at, letter.text, letter.column
         self.counted.add(counted)
-        self.free = free
+        self.bound = {**outer, counted: None if ends is None else places(*ends)}
+        body = self.product()
+        self.bound = outer
+        met = letters_in(body)
         if has_elements(body) and ends and isinstance(ends[0], Number) and ends[0].value < 1:
             raise self.error("elements count from 1", "begin the sum at 1", column)
         last = body.right if isinstance(body, Binary) and body.operator in "*/@%" else body
         clear = name == tex.SUM_NAME or last is body or letters_in(last)
-        more = name in _EXTREMES and (self._starts_factor() or self.token.text in _TIMES)
-        if more or (not clear and not self.in_brackets(first, self.at)):
+        if not clear and not self.in_brackets(first, self.at):
             message = "where this product ends is not known"
             raise self.error(message, "write brackets", self.tokens[first].column)
         if met - {counted}:
             raise self.error("a sum within a sum is not read", IN_MARK, column)
         if not met:
-            if ends is None or name in _EXTREMES:
+            if ends is None:
                 raise self.error(f"nothing is summed over {counted}", column=column)
             further = Binary(self.here, "-", ends[1], ends[0])
             count = Binary(self.here, "+", further, Number(self.here, 1))
@@ -1338,10 +1147,8 @@ def unknown(column: int, name: str, names: Collection[str], *, below: bool = Fal
     head = name.partition("_")[0]
     if below and (head in OPERATORS or (head in FUNCTIONS and head not in tex.GREEK)):
         every = "all draws" if head in OPERATORS else "all elements"
-        hint = f"leave it out where it means {every}: {head}(…)"
+        hint = f"if it means {every}, name it in 'notation', with the meaning {head}"
         return LatexError(column, f"what stands below {head} is not read", hint)
-    if name == "I":
-        return LatexError(column, "the order of this matrix is not known", "write I_n")
     if name == "lambda":
         return LatexError(column, f"{name!r} is no name of the model", "name the line lambda_")
     near = name_hint(name, list(names)) or hint_for(name) or slip_of(name, [*OPERATORS, *FUNCTIONS])
@@ -1444,10 +1251,7 @@ def refuse_call(left: Node, right: Node, axes: AxisCounts, column: int) -> None:
     array = axes_of(left, axes) != 0
     if array or not (letter and summed) or head in tex.NAMES_OF_FUNCTIONS:
         message = f"{left.name!r} before brackets may be a function or a factor"
-        hint = r"write \cdot between for a product"
-        if head == "sigma":
-            hint += r", \operatorname{sigmoid}(x) for a sigmoid"
-        raise LatexError(column, message, hint)
+        raise LatexError(column, message, r"write \cdot between for a product")
 
 
 def refuse_mixed_number(left: Node, right: Node, column: int) -> None:
@@ -1464,13 +1268,6 @@ def _without_names(node: Node) -> bool:
 
 
 # ---- elements of arrays --------------------------------------------------------------------------
-
-
-def _settled(node: Node) -> Node:
-    """The event with its complements as negations."""
-    below = [_settled(one) for one in syntax.children(node)]
-    node = syntax.rebuilt(node, below)
-    return syntax.Not(node.at, node.operand) if isinstance(node, _Complement) else node
 
 
 # A prefix that no name of the language has, for a letter that stands for any element.

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, groupby, pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 from dropcheck.documents.marks import (
@@ -144,9 +144,9 @@ class _MarkdownReader:
 
     def _refuse_open(self, text: str, at: int) -> None:
         """Report a mark that is never closed."""
-        if re.match(rf"<!--\s*/?{WORD}", text) and "-->" not in text:
+        if re.match(rf"<!--\s*{WORD}", text) and "-->" not in text:
             self.page.refuse(at, "this mark is never closed", "close it: -->")
-        elif re.match(rf"<!---+\s*/?{WORD}\b", text):  # parsers differ on whether it is a comment
+        elif re.match(rf"<!---+\s*{WORD}\b", text):  # parsers differ on whether it is a comment
             message = "signs stand before the word of this mark"
             self.page.refuse(at, message, f"write <!-- {WORD}: … -->, with two hyphens")
 
@@ -182,7 +182,7 @@ class _MarkdownReader:
             yield self._comment(passage, region, found, formulas)
 
     def _refuse_shown(self, region: Piece, comments: Sequence[tuple[int, int]]) -> None:
-        """Report marks that change what a renderer shows: in a formula, or beside emphasis."""
+        """Report marks in a formula, where a renderer shows them."""
         marks = [span for span in comments if MARK.match(region.text, span[0])]
         if not marks:
             return
@@ -196,11 +196,6 @@ class _MarkdownReader:
                 closing = inside[formulas[at].inner_end : formulas[at].end]
                 self.page.refuse(region.at[start], message, f"put it right behind {closing}")
                 return
-        edges = pairwise((0, *chain(*marks), len(region.text)))
-        bare = "".join(region.text[start:end] for start, end in list(edges)[::2])
-        if _EMPHASIS.search(region.text) and _rendered(region.text) != _rendered(bare):
-            message = "this mark changes how the text beside it is shown"
-            self.page.refuse(region.at[marks[0][0]], message, "put it behind the emphasis")
 
     def _shown(
         self, region: Piece, hidden: Iterable[tuple[int, int]], *, heading: bool
@@ -240,7 +235,6 @@ class _MarkdownReader:
         return Comment(
             text=Piece(found["text"], region.at[first : last + 1]),
             start=region.at[at],
-            end=region.at[found.end()],
             before=Piece(before, region.at[start : at + 1]),
             section=passage.section,
             title=title_of(before),
@@ -249,17 +243,6 @@ class _MarkdownReader:
             unread=unread,
             after=after["text"] if after is not None else "",
         )
-
-
-_EMPHASIS = re.compile(r"-->[*_~]|[*_~]<!--")
-_COMMENTS = re.compile(r"<!--.*?-->", re.DOTALL)
-
-
-def _rendered(text: str) -> str:
-    """A paragraph as HTML, without comments."""
-    from markdown_it import MarkdownIt
-
-    return _COMMENTS.sub("", MarkdownIt("commonmark").renderInline(text))
 
 
 def _plain(children: Sequence[Any]) -> str:

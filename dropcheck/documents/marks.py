@@ -7,24 +7,24 @@ import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
 
 from dropcheck.claims.claimsfile import FileKeys
 from dropcheck.claims.registry import SourceText
 from dropcheck.claims.yaml_places import LineColumn, Problems
 from dropcheck.documents.figures import Figure, FigureError, goes_on, read_before
-from dropcheck.documents.latex import LAST_ROW, LAYOUT, LONGEST, LatexError
+from dropcheck.documents.latex import LAYOUT, LONGEST, LatexError
 from dropcheck.errors import Location
 
 WORD = "dropcheck"
 BLOCK_KEYS = {*FileKeys.model_fields, "parameters", "notation"} - {"dropcheck", "documents"}
 LONGEST_BEFORE = 1_000  # characters before a mark that are read
-_HEAD = re.compile(r"\s*(?P<word>/?[\w-]+)(?:[ \t]+#(?P<id>[\w.-]+))?[ \t]*(?P<colon>:)?")
+_HEAD = re.compile(r"\s*(?P<word>[\w-]+)(?:[ \t]+#(?P<id>[\w-]+))?[ \t]*(?P<colon>:)?")
 _BEHIND_SIGNS = re.compile(
-    rf"\s*[^\w\s<>#][^\w<>#]{{0,8}}/?{WORD}[ \t]*(?:#[\w.-]+[ \t]*)?:", re.IGNORECASE
+    rf"\s*[^\w\s<>#][^\w<>#]{{0,8}}{WORD}[ \t]*(?:#[\w-]+[ \t]*)?:", re.IGNORECASE
 )
-MARK = re.compile(rf"<!--\s*/?{WORD}\b")
+MARK = re.compile(rf"<!--\s*{WORD}\b")
 """Matches the beginning of a mark, in formats with HTML comments."""
 _LIKE = 0.78  # the similarity to WORD of a word with one letter added, dropped or changed
 
@@ -122,7 +122,6 @@ class Comment:
 
     text: Piece  # without its delimiters
     start: int
-    end: int  # of the comment with its delimiters
     before: Piece = Piece("", (0,))  # the text before it in its paragraph
     section: str = ""
     title: str = ""  # the sentence before it
@@ -139,7 +138,6 @@ class Mark:
     comment: Comment
     id: str | None
     body: Piece
-    pair: Piece | None = None  # the text up to its closing mark, if it has one
 
     def segments(self) -> Iterator[Piece]:
         """The parts of the mark's body between semicolons."""
@@ -206,39 +204,27 @@ def parts_of(comments: Iterable[Comment | KeyBlock], page: Page) -> tuple[Mark |
         page: the document.
     """
     parts: list[Mark | KeyBlock] = []
-    opened = False  # whether the last part is a mark that may still get a closing mark
     for comment in comments:
         if isinstance(comment, KeyBlock):
-            opened = False
             parts.append(comment)
             continue
         head = _HEAD.match(comment.text.text)
         word = head["word"] if head is not None else ""
-        if head is None or word.strip("/") != WORD:
-            _misspelt(comment, word.strip("/"), head, page)
+        if head is None or word != WORD:
+            _misspelt(comment, word, head, page)
             continue
         if "<!--" in comment.text.text:
             message = "a comment begins before this one is closed"
             page.refuse(comment.start, message, "close it first: -->")
             continue
-        last = parts[-1] if opened else None
-        opened = False
         rest = comment.text.part(head.end(), len(comment.text.text))
-        if word == f"/{WORD}":
-            if isinstance(last, Mark):
-                between = comment.before
-                start = bisect_left(between.at, last.comment.end)
-                parts[-1] = replace(last, pair=between.part(start, len(between.text)))
-            else:
-                page.refuse(comment.start, "this closes a pair that was never opened")
-        elif comment.own_line and not head["colon"] and "\n" in comment.text.text:
+        if comment.own_line and not head["colon"] and "\n" in comment.text.text:
             line = comment.text.text.find("\n", head.end()) + 1
             lines = Piece(comment.text.text[line:], comment.text.at[line:])
             parts.append(KeyBlock(text=lines, start=rest.start))
         elif not head["colon"] and rest.text:
             page.refuse(comment.start, "a colon is missing", f"write {WORD}: …")
         else:
-            opened = True
             parts.append(Mark(comment=comment, id=head["id"], body=rest))
     return tuple(parts)
 
@@ -317,14 +303,11 @@ class FormulaSpan:
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A formula that a mark may be about, and as it is printed.
-
-    `steps` is `LAST_ROW` if a mark behind a row is about the relations of this row alone.
-    """
+    """A formula that a mark may be about, and as it is printed."""
 
     inner: Piece
     printed: Piece
-    steps: str = ""
+    last_row: bool = False  # a mark behind a row is about the relations of this row alone
 
 
 def formulas_in(text: str) -> Iterator[FormulaSpan]:
@@ -398,15 +381,15 @@ def formula_of(
     if not one.rows:
         inner = piece.part(one.inner_start, one.inner_end)
         return Formula(inner, piece.part(one.start, one.end)), ""
-    rows, steps = one.rows, ""
-    if at < one.end:
+    rows, last_row = one.rows, at < one.end
+    if last_row:
         last = bisect_left(rows, (at,)) - 1
         last -= last >= 0 and not _shows(piece.text, rows[last][0], at)
         if last < 0:
             return None, ""
         if _shows(piece.text, at, rows[last][1]):
             return None, "the formula continues after this mark: put it at the end of its row"
-        first, steps = last, LAST_ROW
+        first = last
         while first and _CONTINUES.match(piece.text, *rows[first]):
             first -= 1
             if rows[last][1] - rows[first][0] > LONGEST:
@@ -416,10 +399,10 @@ def formula_of(
         return None, f"the formula before this mark is longer than {LONGEST:,} characters"
     whole = piece.part(rows[0][0], rows[-1][1]) if rows else piece.part(one.start, one.start)
     printed = piece.part(one.start, one.end)
-    if rows and (steps or one.inner_start - one.start > len("$$")):
-        shown = (piece.part(*rows[-1]) if steps else whole).replaced(_NOTHING)
+    if rows and (last_row or one.inner_start - one.start > len("$$")):
+        shown = (piece.part(*rows[-1]) if last_row else whole).replaced(_NOTHING)
         printed = shown.part(0, len(shown.text))
-    return Formula(whole, printed, steps), ""
+    return Formula(whole, printed, last_row), ""
 
 
 def _rows(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -465,7 +448,7 @@ class Spoken:
     figure: Figure | None = None
     printed: Piece | None = None  # the figure as printed, or the formula with its delimiters
     rounded: bool = False
-    steps: str = ""  # which relations of several rows of a formula it claims
+    last_row: bool = False  # of a formula with several rows, only the last one
 
 
 def _has_colon(text: str) -> bool:
@@ -528,8 +511,6 @@ def _at(text: str, start: int) -> Piece:
 
 
 def _of_formula(mark: Mark) -> Spoken:
-    if mark.pair is not None:
-        return Spoken(statement=mark.pair, is_formula=True, printed=mark.pair)
     comment, formula = mark.comment, mark.comment.formula
     text = comment.before.text
     if formula is not None and not text[-1:].isspace():
@@ -537,7 +518,7 @@ def _of_formula(mark: Mark) -> Spoken:
             statement=formula.inner,
             is_formula=True,
             printed=formula.printed,
-            steps=formula.steps,
+            last_row=formula.last_row,
         )
     if comment.unread:
         raise LatexError(-1, comment.unread, _STATEMENT)
@@ -561,27 +542,21 @@ def _figure_at_end(text: str) -> bool:
 
 def _figure(mark: Mark) -> tuple[Figure, Piece]:
     """The figure that a mark is about, and its text."""
-    comment, pair = mark.comment, mark.pair
-    piece = comment.before if pair is None else pair
+    comment, piece = mark.comment, mark.comment.before
     text = piece.text
     try:
         figure = read_before(text, len(text))
     except FigureError as error:
-        if pair is not None:
-            raise LatexError(-1, error.message, "write the number out in decimals") from None
         raise LatexError(error.column, error.message, error.hint) from None
     if figure is None:
         message = comment.unread or "no figure stands right before this mark"
-        hint = "let nothing stand between, or bound the figure by two marks"
+        hint = "let nothing stand between"
         if comment.before.text[-1:].isspace() and _figure_at_end(comment.before.text.rstrip()):
             hint = _SPACE
         elif comment.formula is not None:
             hint = f"a formula does: {_STATEMENT}"
         raise LatexError(-1, message, hint)
-    if pair is None and goes_on(comment.after):
+    if goes_on(comment.after):
         message = "the figure continues after this mark"
         raise LatexError(-1, message, "write the mark after the whole figure")
-    if pair is not None and text[: figure.start].strip(" *_`$"):
-        message = "more than a figure stands in this pair"
-        raise LatexError(-1, message, "let the pair contain the figure only")
     return figure, piece.part(figure.start, figure.end)

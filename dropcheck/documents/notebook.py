@@ -35,14 +35,10 @@ def cells_of(source: Source) -> Source:
     if not isinstance(notebook, dict):
         raise _refused(source, "this is no notebook: a notebook is a JSON object")
     version = notebook.get("nbformat")
-    old = isinstance(version, float) and version < FORMAT
-    if old or "worksheets" in notebook:
-        message = f"this notebook has nbformat {version if old else 3:g}, and nbformat 4 is read"
-        raise _refused(source, message, "open it in Jupyter and save it")
     cells = notebook.get("cells")
     if version != FORMAT or not isinstance(cells, list):
         message = f"this is no notebook of nbformat {FORMAT}"
-        raise _refused(source, message, "it has keys 'nbformat' and 'cells'")
+        raise _refused(source, message, "open it in Jupyter and save it")
     lines: list[str] = []
     read: list[NotebookCell] = []
     for number, cell in enumerate(cells, 1):

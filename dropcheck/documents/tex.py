@@ -8,7 +8,7 @@ between `\iffalse` and `\fi`, or after `\end{document}`.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -19,7 +19,6 @@ from dropcheck.documents.marks import (
     SHOWS_SOMETHING,
     WORD,
     Comment,
-    FormulaSpan,
     KeyBlock,
     Marked,
     Page,
@@ -60,7 +59,8 @@ _BLOCK = re.compile(
     rf"%+[ \t]*{WORD}[ \t]*(?:%.*)?(?P<lines>(?:\n[^\S\n]*%%?(?![ \t]*{WORD}\b).*)+)\n?"
 )
 # A mark before a line of text: TeX drops the end of its own line.
-_GLUES = re.compile(rf"%+[ \t]*/?{WORD}\b.*\n[^\S\n]*[A-Za-z0-9$(]")
+_GLUES = re.compile(rf"%+[ \t]*{WORD}\b.*\n[^\S\n]*[A-Za-z0-9$(]")
+_TIES = re.compile(r"~(?:\s*~)*")
 _BLOCK_LINE = re.compile(r"^[^\S\n]*%%?(.*)", re.MULTILINE)
 
 
@@ -159,15 +159,16 @@ class _TexReader:
             self.page.refuse(start, message, "write a space before the mark")
         first = start + len(found["comment"]) - len(found["comment"].lstrip("%"))
         shown = self.page.piece([(first, end)])
-        comment = Comment(text=shown, start=start, end=end, own_line=own_line)
+        comment = Comment(text=shown, start=start, own_line=own_line)
         self.pending.append((self.size, comment))
         return found.end()
 
     def _paragraph(self) -> Iterator[Comment | KeyBlock]:
         """Return the comments and blocks of a paragraph, and begin the next one."""
         piece = self.page.piece(self.spans)
-        piece = replace(piece, text=piece.text.replace("~", " "))  # a non-breaking space
-        text = piece.text
+        # a non-breaking space; several part the statements of a formula
+        text = _TIES.sub(lambda ties: ties[0] if ties[0][1:] else " ", piece.text)
+        piece = replace(piece, text=text)
         headings = list(_headings(text))
         named = [(end, name) for kind, name, _, end in headings if kind != "title"]
         formulas = list(formulas_in(text))
@@ -197,14 +198,7 @@ class _TexReader:
                 self.section = name
         if not self.preamble and SHOWS_SOMETHING.search(text):
             unread_spans = [one.span() for one in _NO_PROSE.finditer(text) if not _opens(one)]
-            lengths = [
-                one.span()
-                for command in _WITH_ARGUMENTS.finditer(text)
-                for one in _LENGTH.finditer(text, *command.span())
-            ]
-            inside = [one.start for one in formulas]
-            lengths = [one for one in lengths if not _within(formulas, inside, one[0])]
-            shown = hide(text, [*unread_spans, *lengths, *self.hidden])
+            shown = hide(text, [*unread_spans, *self.hidden])
             heading = bool(headings) and text.lstrip().startswith("\\")
             self.passages.append(Prose(piece=Piece(shown, piece.at), heading=heading))
         self._begin()
@@ -246,22 +240,10 @@ _NO_PROSE = re.compile(
     r"\\(?:begin|end|label|tag|[a-zA-Z]*cite[a-zA-Z]*|[a-zA-Z]*ref|bibliography|bibliographystyle|bibitem|input"
     r"|include|includegraphics|includesvg|usepackage|documentclass|vspace|hspace|setlength|addtolength|setcounter"
     r"|addtocounter|rule|raisebox|resizebox|scalebox|definecolor|color|textcolor|cmidrule|cline|pagestyle"
-    r"|thispagestyle|newtheorem|hypersetup|geometry|parbox|rowcolor|cellcolor)\*?"
+    r"|thispagestyle|newtheorem|(?:re)?newcommand|hypersetup|geometry|parbox|rowcolor|cellcolor)\*?"
     r"(?:[ \t]*(?:\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}))+|\\\\\[[^\]]{0,50}\]"
 )  # fmt: skip
-# Commands that may show no argument; those that show one are left out.
-_WITH_ARGUMENTS = re.compile(
-    r"\\(?!(?:text|math|multi|makecell|emph|num|SI|qty|bm|boldsymbol|underline|hl|[mf]box|ensure))"
-    r"[A-Za-z@]+\*?(?:\[[^\[\]]{0,200}\]|\{[^{}]{0,200}\}){1,6}"
-)
-_LENGTH = re.compile(r"\[[^\[\]]*\]|\{\s*-?[0-9.]+\s*(?:[a-z]{2}|\\[a-z]+)?\s*\}")
 _EDGE = re.compile(r"\\(?:begin|end)\{(?P<name>[a-zA-Z]+\*?)\}")
-
-
-def _within(formulas: Sequence[FormulaSpan], begins: Sequence[int], at: int) -> bool:
-    """Whether an index is in a formula; `begins` has where each begins."""
-    place = bisect_left(begins, at) - 1
-    return place >= 0 and formulas[place].end > at
 
 
 def _opens(found: re.Match[str]) -> bool:

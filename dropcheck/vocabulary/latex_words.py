@@ -7,7 +7,7 @@ from dropcheck.vocabulary.operators import OPERATORS
 
 SUM_NAME, PRODUCT_NAME, LOGARITHM_NAME = "sum", "prod", "log"
 MEAN_NAME, VARIANCE_NAME = "E", "Var"
-INVERSE_NAME, OUTER_NAME, IDENTITY_NAME, PLACES_NAME = "inv", "outer", "eye", "arange"
+INVERSE_NAME, OUTER_NAME, PLACES_NAME = "inv", "outer", "arange"
 _OWN_NAMES = "exp log sin cos tan arcsin arccos arctan sinh cosh tanh max min det"
 TOTALS = {r"\sum": SUM_NAME, r"\prod": PRODUCT_NAME}
 """Commands with a range below and above, and the functions of an array that they mean."""
