@@ -208,7 +208,9 @@ def _tokens(formula: str, notation: Mapping[str, str]) -> Iterator[Token]:
         piece = next((one for one in pieces if one and formula.startswith(one, at)), None)
         if piece is not None and not _WITHIN_WORD.match(formula, at + len(piece) - 1):
             meaning = notation[piece].strip()
-            kind = "command" if meaning in OPERATORS else "given"
+            kind = (
+                "command" if meaning in OPERATORS else "word" if meaning in FUNCTIONS else "given"
+            )
             yield Token(kind, f"\\{meaning}" if kind == "command" else meaning, at)
             at += len(piece)
             continue

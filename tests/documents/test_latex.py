@@ -20,7 +20,7 @@ NAMES = {name: Known(axes=count, random=name in "xyXYqkw") for name, count in AX
     **dict.fromkeys(("lambda_", "x_prime", "rho_X_Y", "n_in", "m"), Known()),
 }
 NOTATION = {r"\text{Dropout}(X)": "y", r"\sigma^2_x": "mu + 1", "SE": "Std", r"\V": "Var", "v": "y",
-            r"E_{x \sim p}": "E"}  # fmt: skip
+            r"E_{x \sim p}": "E", r"\max_i": "max"}  # fmt: skip
 
 READ = {
     r"P(x > 1 \cap \neg y > 2 \cup x < 0) = p": "P(x > 1 and (not y > 2) or x < 0) == p",
@@ -115,7 +115,7 @@ READ = {
     r"\mathbb{E} X = 2 \mathbb{E} x^2 - E\, \bar{X}": "E(X) == 2 * E(x**2) - E(Xbar)",
     r"\mathbb{E}|x| = E\|q\|^2 + E \sqrt{x}": "E(abs(x)) == E(norm(q)**2) + E(sqrt(x))",
     r"EX = EX^2": "E(X) == E(X**2)",
-    r"E_{x \sim p}[x^2] = 1": "E(x**2) == 1",
+    r"E_{x \sim p}[x^2] = \max_i(q)": "E(x**2) == max(q)",
     r"pE(x) = npCov(x, y)": "p * E(x) == n * p * Cov(x, y)",
     r"SE(\bar{X}) = \mathrm{SD}(x) = \sd[y]": "Std(Xbar) == Std(x); Std(x) == Std(y)",
     r"\E{x + 1} = \E{\E{x}} - \V{x}\cov{x, y}": "E(x + 1) == E(E(x)) - Var(x) * Cov(x, y)",
