@@ -15,7 +15,7 @@ from dropcheck.claims.registry import Claim, Registry, SourceText
 from dropcheck.claims.values import WORDS
 from dropcheck.claims.yaml_places import BROKEN, LineColumn, Node, Problems, compose_piece, decode
 from dropcheck.documents.coverage import coverage_of
-from dropcheck.documents.latex import LatexError, statements
+from dropcheck.documents.latex import EACH_STEP, LatexError, statements
 from dropcheck.documents.markdown import read_markdown
 from dropcheck.documents.marks import (
     BLOCK_KEYS,
@@ -178,6 +178,9 @@ class _Builder:
             if found["key"] in kept:
                 self.page.refuse(segment.start, f"{found['key']!r} is given twice")
             kept[found["key"]] = replace(node, key=self.page.place(segment.start))
+        if spoken.is_formula and "steps" in parameters and parameters["steps"].text == EACH_STEP:
+            spoken = replace(spoken, each_step=True)
+            del parameters["steps"]
         self._state(mark, spoken, entries, parameters)
 
     def _state(
@@ -348,8 +351,13 @@ class _Builder:
         names = known_names(parse_claim(claim), claim.expand()[0].parameters)
         try:
             refuse_doubtful_number(formula.text, self.page.source.text, names, mark.notation)
-            last_row = mark.spoken.last_row
-            texts = statements(formula.text, names, mark.notation, last_row=last_row)
+            texts = statements(
+                formula.text,
+                names,
+                mark.notation,
+                last_row=mark.spoken.last_row,
+                each=mark.spoken.each_step,
+            )
         except LatexError as error:
             at = self.page.location(formula.at[min(error.column, len(formula.at) - 1)])
             raise DropcheckError(Problem(error.message, at, error.hint)) from None

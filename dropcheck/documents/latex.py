@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import chain, pairwise, product
+from itertools import chain, pairwise, product, takewhile
 
 from dropcheck.claims.registry import SourceText
 from dropcheck.documents.figures import FigureError, read_before
@@ -32,6 +32,7 @@ from dropcheck.vocabulary.shapes import ShapeError, ShapeRule, matmul
 
 LONGEST = 5_000  # characters of a formula
 LONGEST_WORD = 40  # letters side by side
+EACH_STEP = "each"
 IN_MARK = "write the statement in the mark"
 OUTSIDE = "words of a sentence stand outside of the formula"
 NOTATION = "name it in 'notation'"
@@ -54,14 +55,18 @@ def statements(
     notation: Mapping[str, str] | None = None,
     *,
     last_row: bool = False,
+    each: bool = False,
 ) -> tuple[str, ...]:
     r"""The statements of a formula: one for each relation, or one for a range.
+
+    A chain over several rows claims that its first and its last side are related.
 
     Args:
         formula: LaTeX, with or without the dollars around it.
         names: what is known of the names of the model and its parameters.
         notation: pieces of LaTeX with the expressions that they stand for.
         last_row: of several rows, the last one alone claims something.
+        each: so does each relation of several rows.
 
     Raises:
         LatexError: it is outside the subset, or there are several ways to read it.
@@ -71,7 +76,7 @@ def statements(
     >>> statements(r"\operatorname{Var}(q \cdot k) = d_k", names)
     ('Var(q @ k) == d_k',)
     >>> statements(r"1 - p &= \mu \\ &= 0.5", {"mu": number, "p": number})
-    ('1 - p == mu', 'mu == 0.5')
+    ('1 - p == 0.5',)
     """
     try:
         tokens = scripts_in_order(tokens_of(formula, notation or {}))
@@ -85,7 +90,8 @@ def statements(
         if last_row and len(said) > 1:
             said = [[*_last_side(said[-2]), *said[-1]]]
         reader = _FormulaReader(formula, [*chain(*said)], names)
-        return tuple(map(_statement, reader.links()))
+        ends = len(said) > 1 and not (last_row or each)
+        return tuple(map(_statement, reader.links(ends=ends)))
     except RecursionError:
         raise LatexError(0, "this formula is too deep", "name a part of it in the model") from None
 
@@ -172,6 +178,19 @@ _TOKEN = re.compile(
     rf"|(?P<sign>[{''.join(tex.SIGNS)}])"
 )
 FRACTIONS = (r"\frac", r"\tfrac", r"\dfrac")
+_BECAUSE = "by|from|using|since|because|due|via"
+_WHERE = "where|with|if|for|when|whenever|under|assuming|provided"
+_SPACES = r"(?:[\s,;:&~]|\\[,;:! ]|\\q?quad(?![A-Za-z]))"
+# Words at the end that give a reason or say when it holds, as the sentence around might.
+_REASON = re.compile(
+    rf"(?<![_^\s,;:&~]){_SPACES}*\\(?:text|mbox|textrm|textit)\s*\{{\s*\(?"
+    rf"(?:(?:{_BECAUSE})|(?P<where>{_WHERE}))\b(?P<words>[^{{}}]*)\}}"
+    rf"{_SPACES}*\.?\s*(?=\\\\|\\end\b|\Z)"
+)
+_OTHERWISE = re.compile(
+    r"\b(?:not?|never|some|unless|except|false|wrong|only|large|small|[mb]illion|probability|about"
+    r"|approx\w*|roughly|up to)\b"
+)
 # Punctuation at the end of the formula, or of one of its rows.
 _LAST = re.compile(rf"(?<![\s.,;:$\\])(?:[\s.,;:$]|\\[,;: ]|\\\\|{LAYOUT})+\Z")
 _LAST_OF_ROW = re.compile(r"(?<![\s.,;:])[\s.,;:]+(?=\\\\)")
@@ -190,15 +209,26 @@ class Token:
 
 
 def tokens_of(formula: str, notation: Mapping[str, str]) -> list[Token]:
-    r"""The tokens of a formula, without layout and sizes of brackets.
+    r"""The tokens of a formula, without layout, sizes of brackets, and words at its end.
 
     >>> [token.text for token in tokens_of(r"\operatorname{Var}\left(x\right) = 1{,}000", {})]
     ['Var', '(', 'x', ')', '=', '1000']
     """
     if len(formula) > LONGEST:
         raise LatexError(0, f"this formula is longer than {LONGEST:,} characters")
-    formula = _LAST_OF_ROW.sub(lambda found: " " * len(found[0]), formula)
+    formula = _LAST_OF_ROW.sub(lambda found: " " * len(found[0]), _without_reasons(formula))
     return list(_tokens(_LAST.sub("", formula), notation))
+
+
+def _without_reasons(formula: str) -> str:
+    """The formula with blanks in place of words at the end of a row that only give a reason."""
+
+    def blank(found: re.Match[str]) -> str:
+        words = found["words"]
+        more = found["where"] and re.search(r"[0-9=<>$\\]", words)
+        return found[0] if more or _OTHERWISE.search(words) else " " * len(found[0])
+
+    return _REASON.sub(blank, formula)
 
 
 def _tokens(formula: str, notation: Mapping[str, str]) -> Iterator[Token]:
@@ -399,9 +429,13 @@ _ALONE = {*tex.ACCENTS, *tex.GROUPED, *FRACTIONS, *tex.LETTERS}
 _ALONE_OF_ALL = {*tex.TOTALS, *tex.ENCLOSING, *_BARS, *tex.CALLED}
 _ITS_NAMES = "its names:"
 _WITHOUT = (r"\setminus", r"\backslash")
-_COMPLEMENTS = (["c"], ["C"])
+_COMPLEMENTS = ({"c"}, {"C"}, {r"\complement"})
 _PRIME = "prime"  # as names of a model have it
 _Link = tuple[tuple[str, ...], tuple[Node, ...]]
+
+
+class _Complement(syntax.Not):
+    """An event that does not happen, written by a sign that may mean something else of a number."""
 
 
 class _FormulaReader:
@@ -416,9 +450,9 @@ class _FormulaReader:
         self.bound: dict[str, Node | None] = {}  # index letters of sums, and their ranges
         self.free: tuple[str, ...] = ()  # the index letters that stand for any element
         self.counted: set[str] = set()  # the index letters of sums
+        self.laws: dict[str, list[str]] = {}  # of names below operators
         self.calls = 0  # open calls of operators, in which a bar begins a condition
         self.bars = 0  # open bars of a magnitude, which the next bar closes
-        self.of_events = False  # whether a probability or an indicator is open
 
     # ---- the tokens ------------------------------------------------------------------------------
 
@@ -468,19 +502,36 @@ class _FormulaReader:
 
     # ---- relations and events ------------------------------------------------------------------
 
-    def links(self) -> list[_Link]:
-        """Read the whole formula: the relations of its statements, and their operands."""
+    def links(self, *, ends: bool) -> list[_Link]:
+        """Read the whole formula: the relations of its statements, and their operands.
+
+        `ends`: only the two ends of a chain are related.
+        """
         operands, signs = self.comparison(whole=True)
         if self.token.kind != "end":
             raise self._stray()
         if not signs:
             hint = "a mark speaks of the one formula that stands right before it"
             raise self.error("a statement needs a relation such as = or \\le", hint)
+        for one in operands:
+            self.refuse_complements(one, event=False)
         refuse_mixed(operands, 0, self.axes)
         operands = [elementwise(one, None, 0, self.axes) for one in operands]
+        if ends:
+            operands = [operands[0], operands[-1]]
+            signs = [self._whole_chain(signs, figure=any(map(_printed, operands)))]
         if len(signs) == 2 and (set(signs) <= {"<", "<="} or set(signs) <= {">", ">="}):
             return [(tuple(signs), tuple(operands))]
         return [((sign,), pair) for sign, pair in zip(signs, pairwise(operands), strict=True)]
+
+    def _whole_chain(self, signs: Sequence[str], *, figure: bool) -> str:
+        """The relation between the ends of a chain."""
+        kinds = {*signs} - {"=="}
+        for known in ({"<", "<="}, {">", ">="}, {ROUNDED} if figure else set()):
+            if kinds <= known:
+                return min(kinds, key=len, default="==")
+        hint = f"{_EACH}, or steps: {EACH_STEP} in the mark"
+        raise self.error("the ends of this chain are not related", hint)
 
     def _stray(self) -> LatexError:
         """The error for a token that continues no statement."""
@@ -528,7 +579,7 @@ class _FormulaReader:
 
     def _figure(self, start: int, end: int) -> Node | None:
         """The figure that a part of the formula is; None if it is more, or none."""
-        text = _LAST.sub("", self.formula[start:end])
+        text = _LAST.sub("", _without_reasons(self.formula[start:end]))
         try:
             figure = read_before(text, len(text))
         except FigureError:
@@ -568,22 +619,32 @@ class _FormulaReader:
             return syntax.Not(self.here, self.negation())
         operands, signs = self.comparison()
         if signs:
-            if any(isinstance(one, syntax.Not) for one in syntax.walk(*operands)):
-                raise self.error("a complement is no number", COMPLEMENT)
             return syntax.Compare(self.here, tuple(signs), tuple(operands))
         out = self.taken(r"\notin")
         if not out and not self.taken(r"\in"):
             return operands[0]
         opening = self.token.text
-        if not self.taken("[", "("):
-            raise self.error("what stands behind \\in is no interval", f"{IN_MARK}: x in {{0, 1}}")
-        low = self.sum()
-        self.expect(",")
-        high, closing = self.sum(), self.token.text
-        self.expect("]" if closing == "]" else ")")
-        signs = ["<=" if opening == "[" else "<", "<=" if closing == "]" else "<"]
-        node = syntax.Compare(self.here, tuple(signs), (low, operands[0], high))
+        if self.taken(r"\{", r"\lbrace"):
+            members = tuple(self.listed(_CLOSES[opening]))
+            node: Node = syntax.Member(self.here, operands[0], members)
+        elif self.taken("[", "("):
+            low = self.sum()
+            self.expect(",")
+            high, closing = self.sum(), self.token.text
+            self.expect("]" if closing == "]" else ")")
+            signs = ["<=" if opening == "[" else "<", "<=" if closing == "]" else "<"]
+            node = syntax.Compare(self.here, tuple(signs), (low, operands[0], high))
+        else:
+            raise self.error("a set in braces is missing", r"write x \in \{0, 1\}")
         return syntax.Not(self.here, node) if out else node
+
+    def listed(self, closing: str) -> list[Node]:
+        """Read expressions between commas, up to a closing bracket."""
+        items = [self.event()]
+        while self.taken(","):
+            items.append(self.event())
+        self.expect(closing)
+        return items
 
     def is_event(self, node: Node) -> bool:
         """Whether an expression is an event: a condition, or a name that the model gives one."""
@@ -595,6 +656,25 @@ class _FormulaReader:
             case Binary(operator="*", left=left, right=right):
                 return self.is_event(left) and self.is_event(right)
         return isinstance(node, syntax.Compare | syntax.Logic | syntax.Not | syntax.Member)
+
+    def refuse_complements(self, node: Node, *, event: bool) -> None:
+        """Refuse the complement of an event as a number, and a difference of events."""
+        if isinstance(node, _Complement) and not event:
+            raise self.error("a complement is no number", COMPLEMENT, 0)
+        match node:
+            case Binary(operator="+" | "-", left=left, right=right) if event:
+                if self.is_event(left) and self.is_event(right):
+                    raise self.error("a sum or difference of events may be one of numbers",
+                                     r"write A \cup B, or A \cap \lnot B", 0)  # fmt: skip
+            case Call(name=name, arguments=events, keywords=given):
+                for one in events:
+                    self.refuse_complements(one, event=name == PROBABILITY)
+                for _, one in given:
+                    self.refuse_complements(one, event=True)
+                return
+        joins = isinstance(node, syntax.Logic | syntax.Not | Binary) and self.is_event(node)
+        for one in syntax.children(node):
+            self.refuse_complements(one, event=event and joins)
 
     # ---- arithmetic ----------------------------------------------------------------------------
 
@@ -655,7 +735,10 @@ class _FormulaReader:
         grouped = self.token.text in _CLOSES
         node = self.atom()
         while True:
-            if self.taken("^"):
+            if self.is_next("'") and self.is_event(node):
+                self.at += 1
+                node = _Complement(self.here, node)
+            elif self.taken("^"):
                 node = self._raised(node, grouped=grouped)
             elif self.token.text in tex.AFTER and self.token.kind == "symbol":
                 if self.peek(1) in tex.AFTER:
@@ -683,10 +766,10 @@ class _FormulaReader:
                 message = "the brackets here may hold a power or the number of a sample"
                 raise self.error(message, "leave the brackets out if it is a power")
         inside = [one.text for one in self.tokens[start : max(end, start + 1)]]
-        if inside in _COMPLEMENTS:
-            if self.of_events and self.is_event(node) and inside[0] not in self.axes:
+        if {*inside} in _COMPLEMENTS:
+            if self.is_event(node) and inside[0] not in self.axes:
                 self.at = end + 1
-                return syntax.Not(self.here, node)
+                return _Complement(self.here, node)
             raise self.error("^c may be a complement or a power", COMPLEMENT)
         behind = self.tokens[end + 1 : end + 2]
         if behind and behind[0].text == "^":
@@ -811,6 +894,8 @@ class _FormulaReader:
         self.bars -= text == closing
         self.calls = calls
         self.expect(closing)
+        if name == tex.ENCLOSING[_NORM][1] and self.is_next("_"):
+            return self._norm_of_order(name, node)
         if (axes_of(node, self.axes) or 0) > (text not in _BARS) and not letters_in(node):
             raise self.error("this may be a norm or a determinant", IN_MARK)
         return Call(self.here, name, (node,))
@@ -836,18 +921,16 @@ class _FormulaReader:
         self.at += 1
         outer, self.calls = self.calls, self.calls + (name in OPERATORS)
         bars, self.bars = self.bars, 0
-        of_events, self.of_events = self.of_events, name == PROBABILITY
         arguments, conditions = [self.event()], list[Node]()
         while self.taken(","):
             arguments.append(self.event())
         if self.calls > outer and self.taken(r"\mid", *_BARS):
-            self.of_events = True
             while not conditions or self.taken(","):
                 column = self.token.column
                 conditions.append(self.event())
                 if not self.is_event(conditions[-1]):
                     raise self.error("a condition is an event", "write X > 0 or m = 1", column)
-        self.calls, self.bars, self.of_events = outer, bars, of_events
+        self.calls, self.bars = outer, bars
         self.expect(_CLOSES[opening])
         if name == PROBABILITY and all(map(self.is_event, arguments)):
             arguments = [self._joined(arguments)]
@@ -938,13 +1021,15 @@ class _FormulaReader:
             raise self.error(message, NOTATION, column)
         if whole:
             return Name(self.here, whole[0])
+        if text in OPERATORS and not signs and text not in self.axes:
+            self.at = start
+            return self._over(token, text)
         if base:
             self.at = start
             return self._element(Name(self.here, base[0]), column)
-        joined = "_".join(["".join([text, *signs]), *words])
-        if signs and text in self.axes:
-            hint = f"name the line {joined}; that the event {text} does not happen is \\lnot {text}"
-            raise self.error(f"{joined!r} is no name of the model", hint, token.column)
+        if signs:
+            return self._of_sign(token, text, signs, words if subscripted else None)
+        joined = "_".join([text, *words])
         if (function := "".join([text, *words])) in FUNCTIONS and words and function != text:
             return self.call(function)
         self.at = after
@@ -956,6 +1041,46 @@ class _FormulaReader:
         joined = ["".join(chain([text], *zip(glue, words, strict=True))) for glue in glued]
         known = [name for name in dict.fromkeys(joined) if name in self.axes]
         return known or [name for one in joined[:1] if (name := f"{one}_") in self.axes]
+
+    def _is_random(self, name: str) -> bool:
+        return self.names.get(name, Known()).random
+
+    def _of_sign(
+        self, token: Token, text: str, signs: Sequence[str], words: Sequence[str] | None
+    ) -> Node:
+        """What a sign above or behind a name is, if no name of the model has it: a complement."""
+        whole = self._known(text, words or []) if words != [] else []
+        for name in whole[:1]:
+            if self.names.get(name, Known()).event and signs in (["bar"], [_PRIME]):
+                return _Complement(self.here, Name(self.here, name))
+            if signs == ["vec"] and self.axes[name] > 0:
+                return Name(self.here, name)
+        joined = "_".join(["".join([text, *signs]), *(words or [])])
+        if text not in self.axes:
+            raise unknown(token.column, joined, self.axes)
+        hint = f"name the line {joined}; that the event {text} does not happen is \\lnot {text}"
+        raise self.error(f"{joined!r} is no name of the model", hint, token.column)
+
+    def _over(self, token: Token, name: str) -> Node:
+        r"""Read an operator with names below it, `E_{x, y}` or `E_{x \sim p}`.
+
+        They are all of its argument that is random, each of one law in the formula.
+        """
+        start, column = self.at, self.token.column
+        self.at = max(_end_of_script(self.tokens, start - 1), start)
+        inside = [one.text.removeprefix("\\") for one in self.tokens[start : self.at]]
+        inside = inside[1:-1] if inside[:1] == ["{"] else inside
+        over = [*takewhile(lambda one: one != "sim", inside)]
+        names, law = {*over} - {","}, inside[len(over) :]
+        same = all(self.laws.setdefault(one, law) == law for one in names if law)
+        if not names or not same or not all(map(self._is_random, names)):
+            raise unknown(token.column, f"{name}_", self.axes, below=True)
+        call = self.call(name)
+        read = {one.name for one in syntax.walk(call) if isinstance(one, Name)}
+        if any(self._is_random(one) for one in read - names):
+            message = f"{name} over some of what is random is not read"
+            raise self.error(message, f"leave it out where it means all draws: {name}(…)", column)
+        return call
 
     def _plain(self, token: Token, text: str) -> Node:
         if text in self.bound:
@@ -997,20 +1122,32 @@ class _FormulaReader:
     def _indicator(self) -> Node:
         """Read the event of an indicator; its value is 1 if it holds, and else 0."""
         self.at += 1
+        below = self.taken("_")
         column = self.token.column
-        of_events, self.of_events = self.of_events, True
-        node = self.atom() if self.is_next("(", "[", "\\{", "\\lbrace") else None
-        self.of_events = of_events
+        if below and self.taken("{"):
+            node: Node | None = self.event()
+            self.expect("}")
+        elif below:
+            self._refuse_long()
+            node = self.atom()
+        else:
+            node = self.atom() if self.is_next("(", "[", "\\{", "\\lbrace") else None
         if node is None or not self.is_event(node):
             raise self.error("an indicator is of an event", "write \\mathbb{1}(x > 0)", column)
-        return node
+        self.refuse_complements(node, event=True)
+        return _settled(node)
 
     def _accented(self) -> Node:
-        r"""Read `\bar{X}`, for Xbar or X_bar."""
+        r"""Read `\bar{X}`, for Xbar or X_bar, or the complement of an event."""
         sign = self.token
         self.at += 1
         braced = self.taken("{")
         letter, text = self.token, self.token.text.removeprefix("\\")
+        if braced and self.peek(1) != "}" and tex.ACCENTS[sign.text] == "bar":
+            event = self.event()
+            self.expect("}")
+            if self.is_event(event):
+                return _Complement(self.here, event)
         if not text.isalpha() or (not braced and letter.kind == "letters" and len(text) > 1):
             message = f"{sign.text} stands above one name"
             raise self.error(message, rf"write {sign.text}{{x}}", letter.column)
@@ -1019,7 +1156,28 @@ class _FormulaReader:
             self.expect("}")
         return self.below(sign, text, tex.ACCENTS[sign.text])
 
-    # ---- elements of arrays, and sums and products over them ---------------------------
+    def _norm_of_order(self, name: str, node: Node) -> Node:
+        r"""Read `\|x\|_1` of a vector or `\|A\|_F` of a matrix, from the subscript on."""
+        self.at += 1
+        braced = self.taken("{")
+        order, axes, option = self.token, axes_of(node, self.axes), "ord"
+        value: Node
+        if order.text == "F" and "F" not in self.axes and axes == 2:
+            self.at += 1
+            both = (Number(self.here, 0), Number(self.here, 1))
+            option, value = "axis", syntax.ArrayLiteral(self.here, both)
+        elif axes == 1:
+            if not braced:
+                self._refuse_long()
+            value = self.sum() if braced else self.atom()
+        else:
+            raise self.error("which norm is meant is not known", IN_MARK)
+        if braced:
+            self.expect("}")
+        keywords = () if value == Number(self.here, 2) else ((option, value),)
+        return Call(self.here, name, (node,), keywords)
+
+    # ---- elements of arrays, and sums and products over them ------------------------------------
 
     def _range(self) -> tuple[Token | None, tuple[Node, Node] | None]:
         """Read the letter below a sum, and where it begins and ends; None where none is given."""
@@ -1270,6 +1428,13 @@ def _without_names(node: Node) -> bool:
 
 
 # ---- elements of arrays --------------------------------------------------------------------------
+
+
+def _settled(node: Node) -> Node:
+    """The event with its complements as negations."""
+    below = [_settled(one) for one in syntax.children(node)]
+    node = syntax.rebuilt(node, below)
+    return syntax.Not(node.at, node.operand) if isinstance(node, _Complement) else node
 
 
 # A prefix that no name of the language has, for a letter that stands for any element.

@@ -449,6 +449,7 @@ class Spoken:
     printed: Piece | None = None  # the figure as printed, or the formula with its delimiters
     rounded: bool = False
     last_row: bool = False  # of a formula with several rows, only the last one
+    each_step: bool = False  # or each, in place of the two ends of the chain
 
 
 def _has_colon(text: str) -> bool:

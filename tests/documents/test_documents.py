@@ -157,15 +157,12 @@ CLAIMED: list[tuple[str, str, list[str]]] = [
      ["a: 0.41 ~= sqrt(2) - 1", "b: 1.41 ~= 1", "c: 2**2 == 4", "d: 5 / 2 == 2.5"]),
     ("a.md", "1/3<!-- dropcheck #a: == 1 / 3 --> so -1/3<!-- dropcheck #b: _ < 0 -->",
      ["a: 1 / 3 == 1 / 3", "b: (-1 / 3) < 0"]),
-    # rows: a chain claims each step, or the step at whose end the mark stands
-    *(
-        (name, CHAIN.format(*edges),
-         ["a: x == 1 + 0 x=1", "a-2: 1 + 0 <= 2 x=1", "a-3: 2 == 3 x=1"])
-        for name, edges in {
-            "a.md": ("$$", "$$<!-- dropcheck #a: x: 1 -->"),
-            "a.tex": ("\\begin{align}", "\\end{align} % dropcheck #a: x: 1"),
-        }.items()
-    ),
+    # rows: a chain claims its ends, each step, or the step at whose end the mark stands
+    ("a.md", CHAIN.format("$$", "$$<!-- dropcheck #a: x: 1 -->"), ["a: x <= 3 x=1"]),
+    ("a.md", CHAIN.format("$$", "$$<!-- dropcheck #a: steps: each; x: 1 -->"),
+     ["a: x == 1 + 0 x=1", "a-2: 1 + 0 <= 2 x=1", "a-3: 2 == 3 x=1"]),
+    ("a.tex", CHAIN.format("\\begin{align}", "\\end{align} % dropcheck #a: x: 1"),
+     ["a: x <= 3 x=1"]),
     ("a.tex", CHAIN.replace("0", "0 % dropcheck #a: x: 1\n").format("\\begin{align}",
         "% dropcheck #b:\n\\end{align}"), ["a: x == 1 + 0 x=1", "b: 2 == 3"]),
     ("a.tex", "%%dropcheck\n% models:\n%   m: x = 8\n% Copyright: mine\n8 % dropcheck #a: == x",

@@ -20,7 +20,7 @@ NAMES = {name: Known(axes=count, random=name in "xyXYqkw") for name, count in AX
     **dict.fromkeys(("lambda_", "x_prime", "rho_X_Y", "n_in", "m"), Known()),
 }
 NOTATION = {r"\text{Dropout}(X)": "y", r"\sigma^2_x": "mu + 1", "SE": "Std", r"\V": "Var", "v": "y",
-            r"E_{x \sim p}": "E", r"\max_i": "max"}  # fmt: skip
+            r"\max_i": "max"}  # fmt: skip
 
 READ = {
     r"P(x > 1 \cap \neg y > 2 \cup x < 0) = p": "P(x > 1 and (not y > 2) or x < 0) == p",
@@ -61,6 +61,7 @@ READ = {
     r"q \odot k = w": "q * k == w",
     r"2 q \cdot k = 1": "2 * q @ k == 1",
     r"\|q\| = \lVert k \rVert": "norm(q) == norm(k)",
+    r"P(X \in \{0, \frac{x}{1-p}\}) = 1": "X in {0, x / (1 - p)}",
     r"\max(x, y) = \max(q)": "maximum(x, y) == max(q)",
     r"\binom{n}{2} = n!": "comb(n, 2) == factorial(n)",
     r"e^{-x} = \exp(-\mu)": "e**(-x) == exp(-mu)",
@@ -79,7 +80,8 @@ READ = {
     r"E[\cos x] = \mu + \sigma\sqrt{2\ln n}": "E(cos(x)) == mu + sigma * sqrt(2 * log(n))",
     r"\cos x\sin y = \exp\frac{x}{2}": "cos(x) * sin(y) == exp(x / 2)",
     r"\operatorname{phi}(x) = \Phi(y)": "phi(x) == Phi(y)",
-    r"\|q\|^2 = \|k\| p": "norm(q)**2 == norm(k) * p",
+    r"\|q\|_2^2 = \|k\|_1 \|w\|_\infty": "norm(q)**2 == norm(k, ord=1) * norm(w, ord=inf)",
+    r"E\left[\|A\|_F^2\right] = 1": "E(norm(A, axis=[0, 1])**2) == 1",
     r"E[Q^TQ] = \sigma^2 A": "E(Q.T @ Q) == sigma**2 * A",
     r"E[q q^\top] = A^{-1}": "E(outer(q, q)) == inv(A)",
     r"\operatorname{tr}(A) = \mathrm{ReLU}(x)": "trace(A) == relu(x)",
@@ -97,11 +99,11 @@ READ = {
     # layout
     r"\label{eq:a} E(x) = 0 \; . \tag{2}\nonumber": "E(x) == 0",
     r"\displaystyle \bigl( x \bigr) \quad = \quad \Big| y \Big|": "x == abs(y)",
-    r"\begin{align*} E(x) &= y \\ \\ &= 1 \end{align*}": "E(x) == y; y == 1",
-    r"\begin{aligned}[t] E(x) &= y \\[0.4em] &= 1 \end{aligned}": "E(x) == y; y == 1",
-    r"x &= y \\ &\le p \\ &= n \\": "x == y; y <= p; p == n",
-    r"x &< y, \\ &\le p.": "x < y <= p",
-    r"x &= y \\ &\approx 0.50": "x == y; y ~= 0.50",
+    r"\begin{align*} E(x) &= y \\ \\ &= 1 \end{align*}": "E(x) == 1",
+    r"\begin{aligned}[t] E(x) &= y \\[0.4em] &= 1 \end{aligned}": "E(x) == 1",
+    r"x &= y \\ &\le p \\ &= n \\": "x <= n",
+    r"x &< y, \\ &\le p.": "x < p",
+    r"x &= y \\ &\approx 0.50": "x ~= 0.50",
     r"x &= y + 1 \\ &\quad - p": "x == y + 1 - p",
     r"x = & \; y \\ \cdot & p": "x == y * p",
     r"E[x &+ \\ &y] = 0": "E(x + y) == 0",
@@ -115,7 +117,9 @@ READ = {
     r"\mathbb{E} X = 2 \mathbb{E} x^2 - E\, \bar{X}": "E(X) == 2 * E(x**2) - E(Xbar)",
     r"\mathbb{E}|x| = E\|q\|^2 + E \sqrt{x}": "E(abs(x)) == E(norm(q)**2) + E(sqrt(x))",
     r"EX = EX^2": "E(X) == E(X**2)",
-    r"E_{x \sim p}[x^2] = \max_i(q)": "E(x**2) == max(q)",
+    r"E_x[x^2] = \mathbb{E}_{q, k}[q \cdot k]": "E(x**2) == E(q @ k)",
+    r"\mathbb{E}_{x \sim \mathcal{N}(0, 1)}[x^2] = E_{X \sim p} X": "E(x**2) == E(X)",
+    r"\max_i(q) = 2": "max(q) == 2",
     r"pE(x) = npCov(x, y)": "p * E(x) == n * p * Cov(x, y)",
     r"SE(\bar{X}) = \mathrm{SD}(x) = \sd[y]": "Std(Xbar) == Std(x); Std(x) == Std(y)",
     r"\E{x + 1} = \E{\E{x}} - \V{x}\cov{x, y}": "E(x + 1) == E(E(x)) - Var(x) * Cov(x, y)",
@@ -125,18 +129,19 @@ READ = {
     r"P(H \mid G) = \frac{P(H \cap G)}{P(G)}": "P(H, given=G) == P(H and G) / P(G)",
     r"P(H, G) = P(H \cup G, x > 0)": "P(H and G) == P((H or G) and x > 0)",
     r"P(x > 0 \mid y < 1, H) = p": "P(x > 0, given=y < 1 and H) == p",
-    r"P(H^c) = P(H^{\mathsf{c}}) \le p": "P(not H) == P(not H); P(not H) <= p",
-    r"P(\{x > 1\}^c \cap H_1^C) = p": "P(not x > 1 and (not H_1)) == p",
-    r"P((H \cap G)^c) = E(x \mathbb{1}(H^c) \mid G^c)":
-        "P(not (H and G)) == E(x * (not H), given=not G)",
+    r"P(H^c) = P(H') = P(\bar H) = P(H^{\mathsf{c}})":
+        "P(not H) == P(not H); P(not H) == P(not H); P(not H) == P(not H)",
+    r"P(H^\complement \mid G^c) = p": "P(not H, given=not G) == p",
+    r"P(\{x > 1\}^c \cap H_1') = p": "P(not x > 1 and (not H_1)) == p",
+    r"P(\overline{H \cup G}) = P((H \cap G)^c)": "P(not (H or G)) == P(not (H and G))",
     r"P(H \setminus G) = P(H \cap \lnot G)": "P(H and (not G)) == P(H and (not G))",
-    r"P(HG) = P(H^c G)": "P(H * G) == P((not H) * G)",
-    r"E[x \mid H] = E(x \mathbf{1}(H)) / E[\mathbb{1}\{x > 0\}]":
+    r"P(HG) = P(H' G)": "P(H * G) == P((not H) * G)",
+    r"E[x \mid H] = E(x \mathbf{1}_{H}) / E[\mathbb{1}_{x > 0}]":
         "E(x, given=H) == E(x * H) / E(x > 0)",
-    r"P(x \in [0, 1)) = P(y \notin (1, 2])": "P(0 <= x < 1) == P(not 1 < y <= 2)",
+    r"P(x \in [0, 1)) = P(y \notin \{1, 2\})": "P(0 <= x < 1) == P(not y in {1, 2})",
     # names
     r"x' = \rho_{X,Y} + n_{\text{in}} \lambda": "x_prime == rho_X_Y + n_in * lambda_",
-    r"\mathbf{q}^\top\bm{k} = q \cdot \textbf{k}": "q @ k == q @ k",
+    r"\mathbf{q}^\top\bm{k} = \vec{q} \cdot \textbf{k}": "q @ k == q @ k",
     r"E[\boldsymbol{q}] = \mathbf{0}": "E(q) == 0",
     r"\sigma^2 {n \choose 2} = n^{2} m": "sigma**2 * comb(n, 2) == n**2 * m",
     r"\bar w^2_1 = \Gamma(n)": "wbar[0]**2 == gamma(n)",
@@ -145,12 +150,16 @@ READ = {
     "P(H∩G) ≈ 0.50": "P(H and G) ~= 0.50",
     r"E(x) ~~ = \ \ \; \mu ~~~ ": "E(x) == mu",
     r"P(x > 1 ~~|~~ y > 0) = p": "P(x > 1, given=y > 0) == p",
-    # figures
+    # figures, and words at the end
     r"E(x) = 100\% = 4.90\,\% \cdot p": "E(x) == 1.00; 1.00 == 0.049 * p",
     r"E[x] \approx 0.680": "E(x) ~= 0.680",
     r"-1{,}234.50 \approx E x": "-1234.50 ~= E(x)",
     r"P(x > 0) \approx 95.4\%": "P(x > 0) ~= 0.954",
     r"P(x > 0) \approx -2.9 \times 10^{-3}.": "P(x > 0) ~= -0.0029",
+    r"E[x] = 0.50, \quad \text{by symmetry}": "E(x) == 0.50",
+    r"E[x] = 0 \text{ (since $x$ is odd)}.": "E(x) == 0",
+    r"E[x] &= y, &\text{by Lemma 2} \\ &= p, \quad \text{using (1.3)} \\ &= 0": "E(x) == 0",
+    r"E[x] = 0 \quad\text{if they are independent.}": "E(x) == 0",
 }  # fmt: skip
 
 
