@@ -16,7 +16,6 @@ from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import cache, partial
 from typing import Any
-from weakref import WeakValueDictionary
 
 from dropcheck.claims.registry import Case, Claim, Registry, SourceText
 from dropcheck.errors import DropcheckError
@@ -28,7 +27,7 @@ from dropcheck.language.printing import unparse_model, unparse_statement
 from dropcheck.processors import default_threads
 from dropcheck.reasons import Reason
 from dropcheck.results import CaseResult, ParameterValue, Verdict
-from dropcheck.running import verify_cases
+from dropcheck.running import at_hand, graphs_of, verify_cases
 from dropcheck.settings import Settings
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.law import Values
@@ -393,24 +392,19 @@ def mutate_claims(
     # an error is planted in one statement: the others of its entry do not matter
     apart = tuple(replace(claim, family=None) for claim in claims)
     workers = min(settings.threads or default_threads(), max(1, len(claims)))
-    own = replace(settings, alpha=alpha, threads=1)
+    own, known = replace(settings, alpha=alpha, threads=1), at_hand(graphs)
 
     def start(claim: Claim) -> Generator[Task, ClaimResult, ClaimResult]:
         if workers == 1:
             return _tried(claim, own, graphs)
-        return (yield Task(function=_tried_in_worker, arguments=(claim, own, id(graphs))))
+        return (yield Task(function=_tried_in_worker, arguments=(claim, own, known)))
 
-    _at_hand[id(graphs)] = graphs
     starts = [partial(start, claim) for claim in apart]
     return in_order(drive(starts, workers, processes=workers if workers > 1 else 0))
 
 
-_at_hand: WeakValueDictionary[int, CaseGraphs] = WeakValueDictionary()
-"""The graphs of a run, by id: a worker that was forked from it finds them."""
-
-
 def _tried_in_worker(claim: Claim, settings: Settings, known: int) -> ClaimResult:
-    return _tried(claim, settings, _at_hand.get(known) or CaseGraphs(settings.max_memory))
+    return _tried(claim, settings, graphs_of(known, settings))
 
 
 def _tried(claim: Claim, settings: Settings, graphs: CaseGraphs) -> ClaimResult:

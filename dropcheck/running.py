@@ -104,7 +104,7 @@ def verify_cases(
     lost = cache(lost)  # which calls it once
     repeat = repeat or (lambda case: repeat_command(case, settings.seed))
     graphs = graphs or CaseGraphs(settings.max_memory, keep=0)
-    _at_hand[id(graphs)] = graphs
+    known = at_hand(graphs)
     threads = settings.threads or default_threads() if pool is None else pool.at_once
     own = replace(settings, threads=threads)
     groups = sharing_draws(cases, graphs)
@@ -119,7 +119,7 @@ def verify_cases(
             return results
         results = yield Task(
             function=judged_in_worker,
-            arguments=(group, settings, alpha, tuple(map(repeat, group)), id(graphs)),
+            arguments=(group, settings, alpha, tuple(map(repeat, group)), known),
             after=partial(_ended, group) if group[0].claim.column is not None else None,
         )
         watch(sum(one.draws for one in results if isinstance(one, CaseResult)))
@@ -207,11 +207,22 @@ _at_hand: WeakValueDictionary[int, CaseGraphs] = WeakValueDictionary()
 """The graphs of a run, by id: a worker that was forked from it finds them."""
 
 
+def at_hand(graphs: CaseGraphs) -> int:
+    """Graphs by a number, under which a worker that is forked from here finds them."""
+    _at_hand[id(graphs)] = graphs
+    return id(graphs)
+
+
+def graphs_of(known: int, settings: Settings) -> CaseGraphs:
+    """The graphs of this number, or new ones where this process has none."""
+    return _at_hand.get(known) or CaseGraphs(settings.max_memory, keep=0)
+
+
 def judged_in_worker(
     cases: Sequence[Case], settings: Settings, alpha: float, repeats: Sequence[str], known: int
 ) -> list[_Judged]:
     """Judge cases that share draws in a worker, which may have nothing else of the run."""
-    graphs = _at_hand.get(known) or CaseGraphs(settings.max_memory, keep=0)
+    graphs = graphs_of(known, settings)
     texts = dict(zip((case.key for case in cases), repeats, strict=True))
     repeat: Repeat = lambda case: texts[case.key]  # noqa: E731 - a function of what was sent
     return carried_out(run_together(cases, settings, alpha, repeat, Deadline(), graphs))
