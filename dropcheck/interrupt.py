@@ -29,9 +29,18 @@ def listen() -> None:
     usual = (signal.default_int_handler, signal.SIG_DFL)
     if threading.current_thread() is not threading.main_thread():
         return
+    program = os.getpid()
+
+    def handle(number: int, _: object) -> None:
+        if os.getpid() == program:
+            _handle()
+        else:  # a process that code under test forked: it ends as others do
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+
     for number in SIGNALS:
         if signal.getsignal(number) in usual:
-            signal.signal(number, _handle)
+            signal.signal(number, handle)
 
 
 def ignore() -> None:
@@ -53,7 +62,7 @@ def say_unwritten() -> None:
         os.write(2, message.encode("utf-8", "backslashreplace"))
 
 
-def _handle(*_: object) -> None:
+def _handle() -> None:
     global _first_signal  # noqa: PLW0603 - there is one program
     now = time.monotonic()
     if _first_signal is None:
