@@ -221,11 +221,12 @@ def _check_claim(claim: Claim, cases: Sequence[Case], graphs: CaseGraphs) -> Che
                 message = f"{problem.message} breaks it in {case.dtype}: it is left out"
                 notes[dataclasses.replace(problem, message=message)] = None
         except DropcheckError as error:
-            if all(problem.about is About.NO_CODE for problem in error.problems):
+            wrong = [one for one in error.problems if one.about is not About.NO_CODE]
+            if not wrong:
                 unfit.add(case.key)
                 alone.update(dict.fromkeys(error.problems))
                 continue
-            for problem in error.problems:
+            for problem in wrong:
                 cases_by_problem.setdefault(problem, []).append(case)
             if len(cases_by_problem) >= MOST_PROBLEMS:
                 break
