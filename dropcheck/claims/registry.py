@@ -6,7 +6,6 @@ import itertools
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -121,9 +120,6 @@ class Code(Protocol):
         Raises:
             DropcheckError: the code raises an error, or returns something else.
         """
-
-    def held(self) -> AbstractContextManager[None]:
-        """A context for consecutive calls, in which the code is set up once for all of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,9 +136,9 @@ def _called_by_name(target: Any, names: Sequence[str]) -> FrameworkFunction:
 #
 # A signal reaches the main thread alone, on systems that have SIGALRM, and does not interrupt a
 # function that is written in C. There, and where something else uses the signal, a call that takes
-# too long is noticed when it is over. The alarm is set once for many calls, since setting it takes
-# longer than a call may, and rings repeatedly: a signal that comes just before a function in C
-# begins to wait does not wake that function.
+# too long is noticed when it is over. The alarm is set once for the calls of a span, since setting
+# it takes longer than a call may, and rings repeatedly: a signal that comes just before a function
+# in C begins to wait does not wake that function.
 
 
 SECONDS = 60.0
@@ -153,16 +153,9 @@ class CallTookTooLongError(BaseException):
     """Raised within a call at its limit; an `except Exception` of the code does not catch it."""
 
 
-class _UnderWay(threading.local):
-    end = math.inf  # the time at which the call of this thread will have taken too long
-
-
-_under_way = _UnderWay()
-
-
 @contextmanager
-def alarmed() -> Iterator[None]:
-    """A context in which calls that are `timed` end at their limits, if they run Python here."""
+def alarmed(look: Callable[[], None]) -> Iterator[None]:
+    """A context in which `look` is called again and again, if Python runs here in between."""
     free = (
         hasattr(signal, "SIGALRM")
         and threading.current_thread() is threading.main_thread()
@@ -170,7 +163,7 @@ def alarmed() -> Iterator[None]:
         and signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
     )
     if free:  # not within another such context
-        signal.signal(signal.SIGALRM, lambda *_: _end_late_call(_under_way.end))
+        signal.signal(signal.SIGALRM, lambda *_: look())
         signal.setitimer(signal.ITIMER_REAL, RINGS, RINGS)
     try:
         yield
@@ -178,27 +171,6 @@ def alarmed() -> Iterator[None]:
         if free:
             signal.setitimer(signal.ITIMER_REAL, 0.0)
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
-
-
-def _end_late_call(end: float) -> None:
-    if time.monotonic() > end:
-        raise CallTookTooLongError
-
-
-@contextmanager
-def timed(seconds: float) -> Iterator[None]:
-    """A context for one call.
-
-    Raises:
-        CallTookTooLongError: it took too long.
-    """
-    before, end = _under_way.end, time.monotonic() + seconds
-    _under_way.end = min(before, end)
-    try:
-        yield
-    finally:
-        _under_way.end = before
-    _end_late_call(end)
 
 
 # ---- plans ---------------------------------------------------------------------------------------
@@ -268,11 +240,6 @@ def _same_in_use(slot: Slot) -> bool:
     return not draws and len(texts) == 1
 
 
-def varies(asked: CodeRequest, place: int, values: Array) -> bool:
-    """Whether an input may differ from draw to draw; a request has a shape for each that does."""
-    return values.shape[-1] > 1 or (asked.draws == 1 and asked.shapes[place] is not None)
-
-
 def constant(values: Array, dtype: str, *, whole: bool) -> Any:
     """An input that does not vary: a whole number as int, another number as float, or an array.
 
@@ -326,6 +293,7 @@ class Bound:
         self._adapter = adapter
         self._function = function
         self._limit = limit
+        self._end = math.inf  # the time at which the call under way will have taken too long
         self._plans: dict[object, CallPlan] = {}
         self.set_up = 0.0
 
@@ -347,7 +315,7 @@ class Bound:
                 many draws, or draws in a way that allows no verdict.
         """
         key = self._key(asked, inputs)
-        with np.errstate(all="ignore"), self.held():
+        with self._calling():
             if key not in self._plans:
                 with self._first():
                     self._plans[key] = self._looked_at(asked, inputs)
@@ -359,10 +327,15 @@ class Bound:
             return self._run(plan, asked.draws, asked.modes, inputs, seed)
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def _calling(self) -> Iterator[None]:
         """A context for calls that follow each other: the alarm of their limit is set once."""
-        with alarmed(), self._adapter.on_one_thread():
+        one_thread = self._adapter.on_one_thread()
+        with np.errstate(all="ignore"), alarmed(self._end_late_call), one_thread:
             yield
+
+    def _end_late_call(self) -> None:
+        if time.monotonic() > self._end:
+            raise CallTookTooLongError
 
     @contextmanager
     def _first(self) -> Iterator[None]:
@@ -376,7 +349,7 @@ class Bound:
     def _key(self, asked: CodeRequest, inputs: Sequence[Array]) -> object:
         """The key of a plan: all of a request but varying values, and the number of draws."""
         kept = tuple(
-            one.shape[:-1] if varies(asked, at, one) else one.tobytes()
+            one.tobytes() if asked.shapes[at] is None else one.shape[:-1]
             for at, one in enumerate(inputs)
         )
         trains = not asked.modes <= {"eval"}
@@ -399,7 +372,7 @@ class Bound:
             raise self._fault(f"cannot be given {dtype}: {error}", hint) from error
         except ValueError as error:
             raise self._fault(f"cannot be given {dtype}", str(error)) from error
-        varying = tuple(at for at, one in enumerate(inputs) if varies(asked, at, one))
+        varying = tuple(at for at, shape in enumerate(asked.shapes) if shape is not None)
         fixed = {
             at: constant(one[..., 0], dtype, whole=takes[at] not in self.slot.fractions)
             for at, one in enumerate(inputs)
@@ -534,7 +507,7 @@ class Bound:
         for place in plan.varying:  # [1 or numbers, draws, *shape]
             first = np.moveaxis(inputs[place], -1, 0)
             first = first.astype(precision(plan.dtype), order="C", copy=False)
-            if total > draws:  # more are drawn, and left out again
+            if len(first) < total:  # it is the same in all, or more are drawn than are kept
                 first = np.resize(first, (total, *first.shape[1:]))
             shape = first.shape[1:]
             apart = bool(lead) and shape[: len(lead)] == lead
@@ -563,9 +536,11 @@ class Bound:
         """What one call returns, in each mode: "eval" alone, or one or both of the others."""
         known = (modes, size) in plan.called
         plan.called.add((modes, size))
+        self._end = time.monotonic() + self._limit
         try:
-            with nullcontext() if known else self._first(), timed(self._limit):
-                return self._outputs(plan, arguments, modes, size)
+            with nullcontext() if known else self._first():
+                outputs = self._outputs(plan, arguments, modes, size)
+            self._end_late_call()
         except (DropcheckError, KeyboardInterrupt):
             raise
         except CallTookTooLongError:
@@ -577,6 +552,9 @@ class Bound:
             ) from None
         except BaseException as error:
             raise self._fault(raised(error), self._given(arguments, size)) from error
+        finally:
+            self._end = math.inf
+        return outputs
 
     def _outputs(
         self,

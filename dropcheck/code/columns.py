@@ -162,6 +162,7 @@ def _in_column(claim: Claim, column: Column, formats: Sequence[str], resolution:
         renamed(claim, lambda name: f"{name}{column.suffix}"),
         parameters={**claim.parameters, DTYPE: tuple(formats)},
         resolution=resolution,
+        sharpness_given=claim.sharpness_given or claim.location.file.startswith(PACK),
         column=column,
         truth=None,
     )

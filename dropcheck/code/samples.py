@@ -19,7 +19,7 @@ from dropcheck.claims.registry import CodeRequest, Sample, Slot, SourceText
 from dropcheck.claims.values import name_problem
 from dropcheck.code.adapters.adapter import kind_of
 from dropcheck.code.adapters.numpy_adapter import NumpyAdapter
-from dropcheck.code.calls import Bound, CallPlan, PreparedFunction, alarmed, constant
+from dropcheck.code.calls import Bound, CallPlan, PreparedFunction, constant
 from dropcheck.code.probes import PROBE_DRAWS
 from dropcheck.errors import DropcheckError, Location, Problem
 from dropcheck.language.graph import SAMPLE
@@ -92,7 +92,7 @@ class NamedDraws(Bound):
         self.first: Mapping[str, Array] = {}
         self._adapter.begin(0)
         plan = self._planned(_ASKED, ())
-        with alarmed(), np.errstate(all="ignore"):
+        with self._calling():
             drawn = self._call(plan, (), frozenset(), FIRST_DRAWS)
             self.first = {name: self._taken(plan, name, one, FIRST_DRAWS) for name, one in drawn}
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -235,14 +234,6 @@ class CallsAsked:
             single=any(call.asked.single for call, _ in calls),
             codes=tuple({id(call.code): call.code for call, _ in calls}.values()),
         )
-
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """A context for consecutive spans, in which code under test is set up once."""
-        with ExitStack() as stack:
-            for code in self.codes:
-                stack.enter_context(code.held())
-            yield
 
     @property
     def set_up(self) -> float:

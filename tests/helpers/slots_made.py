@@ -90,8 +90,8 @@ class OfFunctions(OwnColumn):
 
 
 def asked(draws: int, *inputs: Any, modes: Sequence[str] = ("train",), **more: Any) -> CodeRequest:
-    """What is asked for, of these inputs."""
-    shapes = tuple(np.shape(one)[:-1] for one in inputs)
+    """What is asked for, of these inputs, of which those for one draw alone do not vary."""
+    shapes = tuple(np.shape(one)[:-1] if np.shape(one)[-1:] != (1,) else None for one in inputs)
     return CodeRequest(
         draws=draws, shapes=shapes, **{"dtype": None, "modes": frozenset(modes), **more}
     )

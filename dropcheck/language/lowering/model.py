@@ -885,7 +885,11 @@ def _asked(
     size: Shape | None,
     names: tuple[str, ...],
 ) -> CodeRequest:
-    """What a call asks of code, except its mode; leading axes say how often code is called."""
+    """What a call asks of code, except its mode; leading axes say how often code is called.
+
+    Where nothing varies from draw to draw, a call is a draw; but where draws of a call are
+    independent, the first array is given once for each.
+    """
     lengths: Shape = size or ()
     for value, node in zip(values, nodes, strict=True):
         if value.random and not names:
@@ -893,12 +897,20 @@ def _asked(
     length = dict(zip(names, lengths, strict=False))
     in_front = [name for name in names[:2] if name in (SEED, CALL)]
     one_call = bool(in_front) or names[:1] == (BATCH,)
+    varying = [value.random for value in values]
+    if size is None and not any(varying):
+        arrays = [place for place, value in enumerate(values) if value.shape]
+        if slot.independent and arrays:
+            varying[arrays[0]] = True
+        else:
+            one_call = True
     if size is None:
-        one_call |= not any(value.random for value in values)
         one_call |= context.slots.single and not slot.independent
     return CodeRequest(
         draws=1,
-        shapes=tuple(value.shape if value.random else None for value in values),
+        shapes=tuple(
+            value.shape if varies else None for value, varies in zip(values, varying, strict=True)
+        ),
         dtype=context.slots.dtype,
         modes=frozenset(),
         size=size,
