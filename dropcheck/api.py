@@ -281,6 +281,7 @@ def verify(
             tolerance=read_tolerance(tolerance),
             resolution=0.01 if resolution is None else float(resolution),
             within=within,
+            sharpness_given=resolution is not None or within is not None,
             sources=(),
             says=None,
             note=None,

@@ -35,6 +35,7 @@ from dropcheck.inference.region import (
 from dropcheck.judging.knowledge import Knowledge, knowledge_of
 from dropcheck.language.compile import CaseGraphs, LoweredCase
 from dropcheck.language.graph import Value, in_order, operators
+from dropcheck.language.lowering.model import counts_draws
 from dropcheck.language.syntax import Statement
 from dropcheck.processors import default_threads
 from dropcheck.reasons import Explanation, Reason
@@ -510,6 +511,10 @@ class Outlook:
     expected: int
 
 
+OF_SLOW_CODE = 0.05
+"""The resolution of code that has used up its time, where neither claim nor run gives one."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseRun:
     """One run of a case: what it is run with, its draws, and its result."""
@@ -539,9 +544,17 @@ class CaseRun:
 
     @property
     def resolution(self) -> float:
-        """The resolution of the case, as a share of its scale."""
-        asked = self.settings.resolution
-        return self.case.claim.resolution if asked is None else asked
+        """The resolution of the case, as a share of its scale.
+
+        Where nobody asked for one, code that is too slow for the usual one is judged less sharply.
+        """
+        claim, asked = self.case.claim, self.settings.resolution
+        if asked is not None:
+            return asked
+        late = claim.of_code and not claim.sharpness_given and self.out_of_time()
+        if late and not counts_draws(self.prepared.statement):
+            return max(claim.resolution, OF_SLOW_CODE)
+        return claim.resolution
 
     @property
     def asymptotic(self) -> bool:
