@@ -221,7 +221,7 @@ def _check_claim(claim: Claim, cases: Sequence[Case], graphs: CaseGraphs) -> Che
                 message = f"{problem.message} breaks it in {case.dtype}: it is left out"
                 notes[dataclasses.replace(problem, message=message)] = None
         except DropcheckError as error:
-            wrong = [one for one in error.problems if one.about is not About.NO_CODE]
+            wrong = _of_claim(error)
             if not wrong:
                 unfit.add(case.key)
                 alone.update(dict.fromkeys(error.problems))
@@ -249,7 +249,12 @@ def _beside_unread(claim: Claim, case: Case) -> Iterator[Problem]:
     try:
         lower_case(parsed, case.parameters)
     except DropcheckError as error:
-        yield from error.problems
+        yield from _of_claim(error)
+
+
+def _of_claim(error: DropcheckError) -> list[Problem]:
+    """Its problems, but for those of code that is not bound: these are none of the claim."""
+    return [one for one in error.problems if one.about is not About.NO_CODE]
 
 
 def _check_slots(claims: Iterable[Claim]) -> Checked:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import Any
@@ -16,6 +17,7 @@ from dropcheck.claims.select import select
 from dropcheck.code.adapters.numpy_adapter import NumpyAdapter
 from dropcheck.code.columns import with_columns
 from dropcheck.errors import DropcheckError
+from dropcheck.judging.case import CaseRun
 from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
@@ -385,6 +387,51 @@ def test_a_mistake_fails_its_line(line: str, slot: str, code: Code) -> None:
 def test_sound_code_passes_every_line(slot: str, code: Code) -> None:
     found = verdicts("", slot, code)
     assert set(found.values()) == {Verdict.VERIFIED}, found
+
+
+FIXED = """\
+dropcheck: 1
+slots: {{topk: {{takes: [k, w], gives: [k]{more}}}}}
+claims:
+  first:
+    title: The first place is taken in proportion to w
+    parameters: {{k: 2, w: [[1, 2, 5]]}}
+    model: i = topk(k, w)
+    claim: P(i[0] == arange(3)) == w / sum(w)
+    resolution: 0.2
+"""
+
+
+@pytest.mark.parametrize(("more", "axes"), [("", 1), (", elements: independent", 2)])
+def test_a_fixed_array_has_the_axis_of_draws_where_these_are_independent(
+    more: str, axes: int
+) -> None:
+    given = set()
+
+    def topk(k: int, w: Any, rng: np.random.Generator) -> Any:
+        given.add(w.ndim)
+        return np.argsort(rng.exponential(size=w.shape) / w)[..., :k]
+
+    [found] = results(FIXED.format(more=more), {"topk": topk})
+    assert found.verdict is Verdict.VERIFIED
+    assert given == {axes}
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"), [("", Verdict.VERIFIED), (", resolution: 0.01", Verdict.UNDECIDED)]
+)
+def test_slow_code_is_judged_less_sharply_where_nobody_said_how_sharply(
+    monkeypatch: pytest.MonkeyPatch, more: str, expected: Verdict
+) -> None:
+    monkeypatch.setattr(
+        CaseRun, "time_left", lambda run: 0.0 if sum(run.spans.values()) > 300 else math.inf
+    )
+    text = (
+        "dropcheck: 1\nslots: {weights: {takes: [n], gives: [n]}}\nclaims: {one: {title: T, "
+        f'parameters: {{n: 3}}, model: w = weights(n), claim: "P(w[0] < 0) == 1 / 2"{more}}}}}\n'
+    )
+    [found] = results(text, {"weights": lambda n, rng: rng.random(n) - 0.5})
+    assert found.verdict is expected
 
 
 Draw = Callable[[np.random.Generator, Any], Any]

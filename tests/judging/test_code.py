@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -104,9 +103,6 @@ class OwnCode:
 
     def __init__(self, draw: Draw) -> None:
         self.drawn = draw
-
-    def held(self) -> AbstractContextManager[None]:
-        return nullcontext()
 
 
 class Own(OwnColumn):

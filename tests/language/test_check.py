@@ -177,6 +177,17 @@ def test_a_check_tells_what_a_run_leaves_out() -> None:
     assert found == [(7, 35), (7, 60), (8, 33)]
 
 
+def test_a_claim_of_code_alone_is_not_blamed_for_the_code_that_is_not_bound() -> None:
+    text = """dropcheck: 1
+slots: {half: {takes: [x], gives: [shape(x)]}}
+claims:
+  unread: {title: T, model: "x ~ normal(0, 1)\\ny = half(x)", claim: "isclose(y, x)"}
+  unknown: {title: T, model: "x ~ normal(0, 1)\\ny = half(x)\\nz = q", claim: E(y) == 0}
+"""
+    found = check_registry(read_text(text)).problems
+    assert [place(one)[0] for one in found] == [4, 5]
+
+
 def test_a_value_that_makes_an_error_names_its_option_and_the_files_own_do_not() -> None:
     text = _SEVERAL.replace("Vra(x) == p", "Var(x) == p").replace("P(x) ==}", "E(1 / (p - 1)) < 1}")
     with pytest.raises(DropcheckError, match="with --p 2"):
