@@ -263,10 +263,6 @@ def precision(dtype: str) -> str:
 # ---- calls ---------------------------------------------------------------------------------------
 
 
-# Code that is slower than this is compared by fewer calls.
-PROBE_SECONDS = 2.0
-
-
 class Bound:
     """Code that is bound to a slot: `Code` of `dropcheck.claims.registry`.
 
@@ -652,7 +648,7 @@ class Bound:
         if counts_each and "eval" not in modes and not asked.single and asked.draws > 1:
             draws = draws_of_a_call(plan.elements)
             same = alike_inputs(draws)
-            found = compared(lambda number: tried(number, same, draws), PROBE_SECONDS)
+            found = compared(lambda number: tried(number, same, draws))
             if found is not None:
                 advice = EACH_ITS_OWN
                 if self.slot.independent:

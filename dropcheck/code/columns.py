@@ -19,11 +19,8 @@ from dropcheck.language.syntax import Call, lines_of, walk
 from dropcheck.packs.pack_files import PACK
 from dropcheck.vocabulary.function import EVAL, GRAD, TRAIN, slot_and_mode
 
-RESOLUTION, OF_PACKS = 0.005, 0.001
-"""The resolution where a claim does not give one, and where a pack's does not.
-
-Where draws of a call may depend on each other, it is the usual one: a verdict takes many calls.
-"""
+OF_PACKS = 0.001
+"""The resolution of a pack's claim that does not give one."""
 FINEST = ("float64", "float32")
 """The longest number formats first: each holds all numbers of the shorter ones."""
 
@@ -83,7 +80,7 @@ def with_columns(
                 notes[Problem(message, hint=f"pip install {needs}")] = None
             unanswered = _unanswered(claim, calls[claim.id], column.code)
             if called and chosen and not (without or unanswered):
-                own = _in_column(claim, column, chosen, _resolution(claim, called, graphs))
+                own = _in_column(claim, column, chosen, graphs)
                 claims[own.id] = own
                 columns += 1
                 if _unanswered(claim, calls[claim.id], ()):
@@ -128,19 +125,6 @@ def _unanswered(claim: Claim, calls: Collection[tuple[str, str]], code: Containe
     return any(name not in code and silent(name, mode) for name, mode in calls)
 
 
-def _resolution(claim: Claim, called: Collection[tuple[str, str]], graphs: CaseGraphs) -> float:
-    """The resolution of a claim in a column."""
-    slots = [claim.slots[name] for name, _ in called]
-    of_pack = claim.location.file.startswith(PACK)
-    depend = not (of_pack or all(one.independent or one.law is not None for one in slots))
-    try:
-        if claim.sharpness_given or depend or graphs.parsed(claim).statement.about_laws:
-            return claim.resolution
-    except DropcheckError:
-        return claim.resolution
-    return OF_PACKS if of_pack else RESOLUTION
-
-
 def _formats(claim: Claim, one: Implementation, formats: Sequence[str]) -> tuple[str, ...]:
     """The number formats of a claim in a column: those asked for in which the code computes.
 
@@ -156,13 +140,15 @@ def _formats(claim: Claim, one: Implementation, formats: Sequence[str]) -> tuple
     return tuple(name for name in asked if name in one.dtypes)
 
 
-def _in_column(claim: Claim, column: Column, formats: Sequence[str], resolution: float) -> Claim:
+def _in_column(claim: Claim, column: Column, formats: Sequence[str], graphs: CaseGraphs) -> Claim:
     """The copy of a claim for a column."""
+    of_pack = claim.location.file.startswith(PACK)
+    chosen = claim.sharpness_given or not of_pack or graphs.parsed(claim).statement.about_laws
     return replace(
         renamed(claim, lambda name: f"{name}{column.suffix}"),
         parameters={**claim.parameters, DTYPE: tuple(formats)},
-        resolution=resolution,
-        sharpness_given=claim.sharpness_given or claim.location.file.startswith(PACK),
+        resolution=claim.resolution if chosen else OF_PACKS,
+        sharpness_given=claim.sharpness_given or of_pack,
         column=column,
         truth=None,
     )

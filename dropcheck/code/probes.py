@@ -7,7 +7,6 @@ here.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -107,22 +106,15 @@ def _varies(array: Array) -> bool:
 
 
 CALLS = 32  # how many calls are compared: what a whole call shares shows only between calls
-FEWEST_COMPARED = 8  # the same, for slow code
 NUMBERS = 2**14  # of a call, with at least 64 and at most 1,024 draws
 ELEMENTS = 8  # of each draw, that are compared
 CHANCE = 1e-9  # of an error for independent draws, by bounds for normal variables
 
 
-def compared(called: Called, seconds: float) -> str | None:
-    """Which draws of a call share random numbers, in words, by calls with several seeds.
-
-    `seconds` is the time after which slow code is compared by fewer calls.
-    """
+def compared(called: Called) -> str | None:
+    """Which draws of a call share random numbers, in words, by calls with several seeds."""
     rows: dict[str, list[Floats]] = {}
-    end = time.monotonic() + seconds
     for number in range(CALLS):
-        if number >= FEWEST_COMPARED and time.monotonic() > end:
-            break
         for mode, drawn in called(number).items():
             rows.setdefault(mode, []).append(rows_of(drawn))
     shared = (shared_numbers(np.stack(calls)) for calls in rows.values())
