@@ -35,14 +35,14 @@ LEFT = {
         SETTING: "1e-9",
         GIVEN: "1e6 1/3 1.2 0.004 0.01 2% 0.41 0.405 0.415 0.5",
     },
-    "code.md": {SETTING: "0.001 0.005 0.01"},
+    "code.md": {SETTING: "0.001 0.01 0.05"},
     "four-documents.md": {OF_TITLES: "0.1 0.2 0.25 0.3 0.5 0.7 0.75 5% 15% 41%"},
     "language.md": {
         SETTING: "0.01 1e9 1.0507 1.7581 3.14159265358979 2.71828182845905 0.577215664901533 "
         "100,000",
         GIVEN: "2.5 1/2",
     },
-    "python.md": {SETTING: "0.01 1% 1e-6 8,192", GIVEN: "10,000 0.03 0.51"},
+    "python.md": {SETTING: "0.01 0.05 1% 1e-6 8,192", GIVEN: "10,000 0.03 0.51"},
     "tutorial.md": {GIVEN: "2/5"},
     "statistics.md": {SETTING: "1% 10,000 1e-12 1e-15 4% 6% 60%", GIVEN: "1e-9"},
 }
