@@ -5,13 +5,14 @@ from __future__ import annotations
 import inspect
 import itertools
 import math
+import os
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -173,6 +174,23 @@ def alarmed(look: Callable[[], None]) -> Iterator[None]:
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
 
+@contextmanager
+def staying() -> Iterator[None]:
+    """A context in which code that ends the program raises: a gate would read it as passed."""
+    leave, own = os._exit, (os.getpid(), threading.get_ident())
+
+    def refused(status: int) -> NoReturn:
+        if (os.getpid(), threading.get_ident()) == own:  # no process that code forks
+            raise SystemExit(status)
+        leave(status)
+
+    os._exit = refused
+    try:
+        yield
+    finally:
+        os._exit = leave
+
+
 # ---- plans ---------------------------------------------------------------------------------------
 #
 # How the code of a slot is called, for one kind of request.
@@ -326,7 +344,7 @@ class Bound:
     def _calling(self) -> Iterator[None]:
         """A context for calls that follow each other: the alarm of their limit is set once."""
         one_thread = self._adapter.on_one_thread()
-        with np.errstate(all="ignore"), alarmed(self._end_late_call), one_thread:
+        with np.errstate(all="ignore"), alarmed(self._end_late_call), one_thread, staying():
             yield
 
     def _end_late_call(self) -> None:

@@ -51,7 +51,7 @@ def forgetful(x, p, rng, training):
 
 def dies(x, p, rng, training):
     if x.dtype == np.float16 and p > 0.2:
-        os._exit(0)
+        os.kill(os.getpid(), 9)
     return dropout(x, p, rng, training)
 
 def dies_once(x, p, rng, training):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -217,6 +218,10 @@ def ends(generator: Generator, count: int) -> Drawn:
     raise SystemExit(0)
 
 
+def ends_at_once(generator: Generator, count: int) -> Drawn:
+    os._exit(0)
+
+
 def own_seed(generator: Generator, count: int) -> Drawn:
     return {"y": np.random.default_rng(0).normal(size=count)}
 
@@ -226,6 +231,7 @@ GLOBAL = np.random.default_rng(7)
 SLIPS: dict[str, tuple[Any, str]] = {
     "no function": ({"y": 1}, "is a function of a generator and a count"),
     "exits": (ends, "raised SystemExit: 0"),
+    "exits at once": (ends_at_once, "raised SystemExit: 0"),
     "wrong signature": (lambda _generator: {}, "raised TypeError"),
     "an array": (normal, "returned a value of type 'ndarray', and named arrays are needed"),
     "one number": (lambda g, _n: {"y": g.random()}, "'y' as one number"),
