@@ -13,7 +13,6 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from dropcheck.analysis.bounds import sum_of
-from dropcheck.known.cells import cut_law, density_of, near_cells, split
 from dropcheck.language.graph import Kind, Sources, Value
 from dropcheck.vocabulary.function import EVERY_AXIS
 from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
@@ -40,18 +39,6 @@ class AffineDraw:
     factor: float = 1.0
     shift: float = 0.0
     largest: float = 0.0
-
-    def greatest_density(self) -> float:
-        """A bound of its density, but for far tails; infinite if none is known."""
-        if self.law.discrete or self.law.constant(*self.arguments) is not None:
-            return math.inf
-        cut = cut_law(self.law, self.arguments)
-        if cut is None:
-            return math.inf
-        with np.errstate(all="ignore"):
-            edges = split(cut.first.draw.low, cut.first.draw.high, _PIECES)
-            cells = near_cells(edges[:, :-1].ravel(), edges[:, 1:].ravel())
-            return largest(density_of(self.law, self.arguments, cells).high) / abs(self.factor)
 
 
 def line_of(value: Value, below: list[AffineDraw | None]) -> AffineDraw | None:
@@ -200,8 +187,6 @@ _DIGITS = 1e-8
 # The largest power of 1 / p with which d^-r may grow, and by how much that may change.
 _MOST_GROWTH, _STEADY = 0.98, 0.01
 _FEWEST = 16  # the fewest chances
-# The pieces of a first cell in which the density is bounded.
-_PIECES = 64
 
 
 def inverse_of_line(line: AffineDraw, r: float) -> float:

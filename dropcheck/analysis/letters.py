@@ -47,8 +47,6 @@ from dropcheck.language.graph import (
     Kind,
     Sources,
     Value,
-    computed,
-    constant_beside,
     in_order,
     kernel_of,
     number,
@@ -56,7 +54,6 @@ from dropcheck.language.graph import (
 )
 from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions.arrays import TAKE
-from dropcheck.vocabulary.functions.elementwise import DIVIDE
 from dropcheck.vocabulary.law import Law, Values
 from dropcheck.vocabulary.laws.continuous import NORMAL
 from dropcheck.vocabulary.laws.vectors import MULTIVARIATE_NORMAL, square_root
@@ -622,41 +619,10 @@ def _growth(off: float) -> float:
 MOST_VALUES = 20_000
 
 
-class Letters:
-    """The polynomials that stand for draws, and for values that are no polynomials in others."""
-
-    def __init__(self, space: Space) -> None:
-        self.space = space
-
-    def draw(self, _value: Value) -> Polynomial:
-        """The polynomial for a draw.
-
-        Raises:
-            PolynomialError: nothing is known of the draw.
-        """
-        raise PolynomialError
-
-    def below(self, _value: Value) -> Value | None:
-        """The draw of which a value is a function, if the letters use that; else None."""
-        return None
-
-    def carried(self, _value: Value, found: Polynomial) -> Polynomial:
-        """The polynomial for a value that is `found`: this polynomial, or a letter for it."""
-        return found
-
-    def other(self, _value: Value) -> Polynomial:
-        """The polynomial for a value that is no polynomial in others.
-
-        Raises:
-            PolynomialError: nothing is known of the value.
-        """
-        raise PolynomialError
-
-
 class NormalForms:
     """The polynomials of a graph's values, each computed once."""
 
-    def __init__(self, letters: Letters) -> None:
+    def __init__(self, letters: Centred) -> None:
         self.letters = letters
         # by id: polynomials in draws, and those with other letters; None where there is none
         self._plain: dict[int, Polynomial | Root | None] = {}
@@ -741,15 +707,12 @@ class NormalForms:
             inputs.append(one)
         if not function.takes_truth:
             inputs = [one if isinstance(one, Polynomial | Root) else number(one) for one in inputs]
-        found: Any
-        if function is DIVIDE and value.inputs[1].random:
-            found = self._quotient(value, inputs[0])
-        elif (
+        if (
             function.rearranges
             or function.does in ("joins", "gaps")
             or (function is TAKE and not value.inputs[1].random)
         ):
-            found = moved(kernel, inputs, (value.operation, value.options))
+            found: Any = moved(kernel, inputs, (value.operation, value.options))
         else:
             found = kernel(*inputs)
         if not isinstance(found, Polynomial | Root) or found.shape != (*value.shape, 1):
@@ -759,13 +722,6 @@ class NormalForms:
         if value.truth:
             found.binary = True
         return self.letters.carried(value, found)
-
-    def _quotient(self, value: Value, numerator: Any) -> Polynomial:
-        """A quotient as its numerator times a letter: the reciprocal of a function of one draw."""
-        below = value.inputs[1]
-        inverse = computed(DIVIDE, constant_beside(below, 1.0), below, like=below)
-        self._kept.append(inverse)
-        return self.letters.other(inverse).times(numerator)
 
 
 NO_POLYNOMIAL = (ValueError, TypeError, AttributeError, IndexError)
@@ -793,7 +749,7 @@ def _number_or_array(array: Any) -> Any:
     return float(array.item()) if array.ndim < 2 else array[..., 0]
 
 
-class Centred(Letters):
+class Centred:
     """Letters for expectations: a draw is its mean plus its deviation from it.
 
     `groups` has the group of each draw by its name; None means that all are in one group. `carried`
@@ -808,7 +764,7 @@ class Centred(Letters):
         found: Found | None = None,
         carried: Collection[int] = (),
     ) -> None:
-        super().__init__(Space(self._product, MOST_WORK_BY_STEPS if carried else MOST_WORK))
+        self.space = Space(self._product, MOST_WORK_BY_STEPS if carried else MOST_WORK)
         self._carried = carried
         self.sources: dict[int, MomentSource] = {}
         self.reading = NormalForms(self)

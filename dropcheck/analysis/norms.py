@@ -46,10 +46,8 @@ from dropcheck.analysis.law_bounds import (
 )
 from dropcheck.analysis.single_draw import Found, Integrals, draw_below
 from dropcheck.analysis.support import OUTWARD, Support, hull_of
-from dropcheck.array_types import Floats
 from dropcheck.known.enclosure import Enclosure, Near
 from dropcheck.language.graph import Kind, Value, in_order, number, thawed
-from dropcheck.vocabulary import special
 from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions import operation
 from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
@@ -607,67 +605,19 @@ def _total_log_moment(use: Quantity, t: float) -> float:
     return max(x.log_moment(t), whole) if use.value.operation == "cumsum" else whole
 
 
-# If there are more terms, the least weight stands for all.
-_MOST_TERMS = 400
-
-
-def _near_0(use: Quantity, r: float, power: float, *, centred: bool = False) -> float:
-    """A bound of (E(Σ|x|^k)^-r)^(1/r) over the axes, for the power k; `centred`: less their mean.
+def _near_0(use: Quantity, r: float, power: float) -> float:
+    """A bound of (E(Σ|x|^k)^-r)^(1/r) over the axes, for the power k.
 
     A sum is at least n times the geometric mean of its terms (AM-GM). So for independent y,
     E(Σ y)^-r <= n^-r Π E y^(-r/n), and the bound of a larger order is one of a smaller order.
-
-    The squared distances from the mean add up to Σ_j (j - 1) / j (x_j - c_j)², c_j the mean of
-    those before (Welford 1962).
     """
     x, count = use.below[0], use.count()
-    bound = INF if centred or not count else raised(x.size(-r * power), power)
+    bound = raised(x.size(-r * power), power) if count else INF
     if not x.apart or not count:
         return bound
-    if not centred:
-        order = r * power / count
-        each = min(x.size(-one) for one in {order, max(order, 0.25), max(order, 0.5)})
-        bound = min(bound, raised(each, power) / count)
-    base = x
-    match x.parts:
-        case [[(root, 2.0)]] if power == 1 and root.shape == x.shape:
-            base, power = root, 2.0
-    density = INF if base.line is None or power != 2 else base.line.greatest_density()
-    if not 0 < density < INF:
-        return bound
-    weights = np.ones(count)
-    if centred:
-        ordinal = np.arange(2.0, count + 1)
-        weights = np.full(count - 1, 0.5) if count > _MOST_TERMS else (ordinal - 1) / ordinal
-    return min(bound, density**2 * _inverse_of_squares(weights, r))
-
-
-def _inverse_of_squares(weights: Floats, r: float) -> float:
-    """A bound of (E S^-r)^(1/r) for S = Σ w (x - c)², each x of a density of at most 1.
-
-    Each c depends only on the x before. E S^-r is ∫ λ^(r - 1) E exp(-λ S) dλ / Γ(r). And
-    E exp(-λ w (x - c)²) is largest for an even density on an interval of length 1 about c (Lieb and
-    Loss 2001, "Analysis", theorem 1.14, the bathtub principle): it is sqrt(π) erf(s / 2) / s with
-    s = sqrt(λ w). The product falls in λ, so that its value at the lower end of each cell of a grid
-    bounds the integral; beyond the grid erf is at most 1.
-
-    >>> found = _inverse_of_squares(np.full(10, 2 * math.pi), 1.0)
-    >>> 1 / 8 <= found < 0.22  # 1 / 8 for standard normal ones
-    True
-    """
-    count = len(weights)
-    if not 0 < r < count / 2:
-        return INF
-    alike, often = np.unique(weights, return_counts=True)
-    grid = 2.0 ** np.arange(-40.0, 20.0, 1 / 16) / alike[-1]
-    s = np.sqrt(np.outer(grid, alike))
-    logs = np.log(np.minimum(math.sqrt(math.pi) * special.erf(s / 2) / s, 1.0)) @ often
-    powers = grid**r
-    inside = float(np.diff(powers) @ np.exp(logs[:-1])) / r
-    beyond = math.exp(0.5 * float(np.log(math.pi / (grid[-1] * alike)) @ often))
-    outside = float(powers[0]) / r + float(powers[-1]) * beyond / (count / 2 - r)
-    total = math.log((inside + outside) * (1 + 1e-9)) - math.lgamma(r)
-    return exponential(total / r)
+    order = r * power / count
+    each = min(x.size(-one) for one in {order, max(order, 0.25), max(order, 0.5)})
+    return min(bound, raised(each, power) / count)
 
 
 def _differences(use: Quantity, p: float) -> float:
@@ -1075,23 +1025,16 @@ def _of_largest(count: int, each: NormBound, p: float) -> float:
     return bound
 
 
-def _picked(first: int, smooth: bool) -> Rules:
-    """Of one of the arguments from `first` on, element by element: E|f|^p is at most Σ E|u|^p.
-
-    If it is smooth, it changes by no more than the argument that changes most.
-    """
+def _picked(first: int) -> Rules:
+    """Of one of the arguments from `first` on, element by element: E|f|^p is at most Σ E|u|^p."""
 
     def size(use: Quantity, p: float) -> float:
         return combined((one.size(p) for one in use.below[first:]), abs(p))
 
-    def spread(use: Quantity, p: float) -> float:
-        spreads = (one.spread(p) for one in use.below)
-        return times(slack(p), combined(spreads, p)) if smooth else INF
-
     def log_moment(use: Quantity, t: float) -> float:
         return log_sum(one.log_moment(t) for one in use.below[first:])
 
-    return Rules(size, spread, log_moment, of_any_order=True)
+    return Rules(size, log_moment=log_moment, of_any_order=True)
 
 
 def _moved(gaps: bool = False) -> Rules:
@@ -1160,10 +1103,8 @@ def _deviation_size(use: Quantity, p: float) -> float:
     """
     x, count, power = use.below[0], use.count(), 1.0 if use.value.operation == "var" else 0.5
     left = count - float(use.options.get("ddof", 0.0))
-    if left <= 0:
+    if left <= 0 or p < 0:
         return INF
-    if p < 0:
-        return raised(times(left, _near_0(use, -p * power, 2.0, centred=True)), power)
     order = max(2 * p * power, 2.0)
     about = x.mean.width / 2 + x.spread(order) if x.mean.bounded else INF
     square = times(count / left, raised(min(x.size(order), about), 2.0))
@@ -1187,7 +1128,7 @@ _WHOLE = Rules(
     lambda use, p: 1.0 + use.below[0].size(p) if p > 0 else INF,
     log_moment=lambda use, t: abs(t) + use.below[0].log_moment(t),
 )
-_SMALLER, _CHOSEN, _GAPS = _picked(0, smooth=True), _picked(1, smooth=False), _moved(gaps=True)
+_SMALLER, _CHOSEN, _GAPS = _picked(0), _picked(1), _moved(gaps=True)
 _MOVED, _EIGENVALUES, _DEVIATION = _moved(), Rules(_eigenvalue_size), Rules(_deviation_size)
 _BY_SLOPE = Rules(_by_slope_size, _by_slope_spread, _by_slope_log_moment)
 _product = partial(Rules, _product_size, of_any_order=True)
