@@ -704,12 +704,15 @@ def _power(base: Enclosure, exponent: Enclosure) -> Enclosure:
 def _any_power(base: Enclosure, exponent: Enclosure) -> Enclosure:
     """The enclosure of exp(y log(x)); a power of what is not negative is monotone in both.
 
-    Of a negative number there are whole powers, of which nothing is known.
+    Of a negative number there are whole powers, as far from 0 as those of the number without sign.
     """
     found = RULES["exp"](multiply(exponent, RULES["log"](base)))
     negative = base.low < 0
     if negative.any():
-        low, high = np.where(negative, -INF, found.low), np.where(negative, INF, found.high)
+        size = np.full_like(found.high, INF)  # for slopes, whose power is unknown
+        if base.first is None:
+            size = _any_power(RULES["absolute"](base), exponent).high
+        low, high = np.where(negative, -size, found.low), np.where(negative, size, found.high)
         return replace(found, low=low, high=high)
     corners = [np.power(x, y) for x in _ends(base) for y in _ends(exponent)]
     return _between(found, reduce(np.minimum, corners), reduce(np.maximum, corners))
