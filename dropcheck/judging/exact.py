@@ -118,7 +118,7 @@ def unknown_exactly() -> Finding:
 
 
 def known_exactly(run: CaseRun) -> Known | None:
-    """What the model says; None where the error of that leaves room for another verdict."""
+    """What the model says; None where it says a quantity to no hundredth of what is allowed."""
     prepared = run.prepared
     match prepared.strategy, prepared.compiled, prepared.knowledge:
         case Certainty() as certainty, _, _:
@@ -196,8 +196,7 @@ def found_exactly(
     """
     region, allowed = comparison.region, comparison.allowed(asked)
     rounding = LOOK_ROUNDING * max(abs(exact.value), (about or scale) / unit)
-    from_end = abs(min(exact.value - allowed.low, allowed.high - exact.value))
-    if exact.error > max(widening(region, asked) / 100, rounding, from_end):
+    if exact.error > max(widening(region, asked) / 100, rounding):
         return None
     sides = run.prepared.statement.operands
     alike = len(sides) == 2 and sides[0] == sides[1]
