@@ -409,7 +409,7 @@ def run(
     if executor is not None:
         pool = Pool(executor=executor, workers=workers or default_threads())
     names, notes = [*map(str, files)], [note.message for note in chosen.notes]
-    finished, error = judge(
+    finished = judge(
         chosen,
         settings,
         lambda case, _: repeat_command(case, settings.seed, names),
@@ -418,8 +418,6 @@ def run(
     )
     if finished.interrupted:
         raise KeyboardInterrupt
-    if error is not None:
-        raise error
     return finished
 
 
@@ -430,8 +428,8 @@ def judge(
     *,
     notes: Sequence[str] = (),
     **how: Any,
-) -> tuple[RunResult, DropcheckError | None]:
-    """The results of cases, and the error that ended others; an interruption loses no finished one.
+) -> RunResult:
+    """The results of cases; an error of one is its result, an interruption loses no finished one.
 
     `repeat` writes the command that repeats a case, also once its result is known; `how` are
     further arguments of `verify_cases`.
@@ -440,7 +438,7 @@ def judge(
     from dropcheck.running import verify_cases
 
     cases = {(case.claim.id, *case.parameters.items()): case for case in chosen.cases}
-    started, interrupted, error = time.perf_counter(), False, None
+    started, interrupted = time.perf_counter(), False
     done: list[CaseResult] = []
     lost: list[None] = []
     judged = verify_cases(
@@ -450,6 +448,7 @@ def judge(
         repeat=lambda case: repeat(case, None),
         lost=lambda: lost.append(None),
         graphs=chosen.graphs,
+        errors_as_results=True,
         **how,
     )
     try:
@@ -461,9 +460,7 @@ def judge(
                     break
     except KeyboardInterrupt:
         interrupted = True
-    except DropcheckError as ended:
-        error = ended
-    finished = RunResult(
+    return RunResult(
         registry=chosen.registry.name,
         settings=settings,
         cases=tuple(done),
@@ -473,4 +470,3 @@ def judge(
         warnings=(*notes, *([LOST] if lost else [])),
         coverage=chosen.registry.coverage,
     )
-    return finished, error

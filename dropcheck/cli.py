@@ -200,19 +200,17 @@ def run(given: Given) -> ExitCode:
         from dropcheck.report.pictures import require_sweep
 
         require_sweep(chosen.cases)
-    result, error = _judged(given, chosen, settings)
-    problems = [] if error is None else [*error.problems]
+    result = _judged(given, chosen, settings)
     report = Report(
         run=result,
         registry=chosen.registry,
-        problems=tuple(problems),
         terminal=terminal_of(sys.stdout),
         **{name: given.values[name] for name in ("verbose", "quiet", "plot")},
         started=datetime.now(UTC) - timedelta(seconds=result.seconds),
         workspace=workspace(),
         command=shlex.join(["dropcheck", *given.line]),
     )
-    problems += deliver(report, given.values["format"] or "table", outputs)
+    problems = deliver(report, given.values["format"] or "table", outputs)
     if result.interrupted:
         return ExitCode.INTERRUPTED
     if problems or result.count(Outcome.ERROR):
@@ -843,10 +841,8 @@ def _check_outputs(given: Given, outputs: Sequence[Path]) -> None:
     interrupt.unwritten[:] = map(str, outputs)
 
 
-def _judged(
-    given: Given, chosen: Chosen, settings: Settings
-) -> tuple[RunResult, DropcheckError | None]:
-    """The results of the cases, with progress; and the error that ended others."""
+def _judged(given: Given, chosen: Chosen, settings: Settings) -> RunResult:
+    """The results of the cases, with progress."""
     from dropcheck.api import judge
     from dropcheck.execution.pool import cluster
     from dropcheck.report.progress import progress
@@ -867,7 +863,6 @@ def _judged(
             watch=tally.drew,
             decided=tally.decided,
             plans=tally.plans,
-            errors_of_code=True,
         )
 
 

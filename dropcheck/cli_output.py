@@ -185,7 +185,7 @@ def reason(error: BaseException) -> str:
 def deliver(report: Report, name: str, outputs: Sequence[Path]) -> list[Problem]:
     """Print a report, and write it to the files; returns what could not be printed or written."""
     unprinted = print_report(report, name)
-    complain([*report.problems, *unprinted])  # before the files, in case these end the program
+    complain(unprinted)  # before the files, in case these end the program
     unwritten: list[Problem] = []
     for path in outputs:
         unwritten += write_report(path, report)
@@ -219,15 +219,15 @@ def _printed(name: str, report: Report) -> str:
 def write_report(path: Path, report: Report) -> list[Problem]:
     """Write a report in the format that the file's ending names; returns what went wrong.
 
-    A format that cannot show errors, or an interruption, is not written where there is one.
+    A format that cannot show an interruption is not written where there is one.
     """
     from dropcheck.report.formats import written_as
 
     form = written_as(path)
     assert form is not None  # else the option would have been refused
     if not form.fits(report):
-        why = "the run was interrupted" if report.run.interrupted else "there are errors"
-        message = f"the file {str(path)!r} was not written: {why}, and such a file cannot say so"
+        why = "the run was interrupted, and such a file cannot say so"
+        message = f"the file {str(path)!r} was not written: {why}"
         return [Problem(message, hint="a report that ends in .json can")]
     try:
         return write_file(path, form.make(report))

@@ -207,8 +207,8 @@ class Reason(Enum):
     COUNTEREXAMPLES = ("{violations:,} counterexamples in {draws:,} draws",)
     CODE_COUNTEREXAMPLES = ("counterexamples in {violations:,} of {draws:,} draws{first}",)
     ONE_COUNTEREXAMPLE = ("1 counterexample in {draws:,} draws",)
-    # what kept code from being judged
-    CODE_FAILED = ("{error}", "{hint}")
+    # what kept a case from being judged
+    FAILED = ("{error}", "{hint}")
 
     def __init__(self, sentence: str, reading: str = "") -> None:
         self.sentence = sentence

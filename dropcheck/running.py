@@ -57,7 +57,7 @@ def verify_cases(
     decided: Callable[[int], None] = lambda _: None,
     plans: Callable[[int, int], None] = lambda _draws, _cases: None,
     graphs: CaseGraphs | None = None,
-    errors_of_code: bool = False,
+    errors_as_results: bool = False,
 ) -> Generator[CaseResult, None, None]:
     """Judge cases; yield each result as soon as all results before it are yielded.
 
@@ -81,11 +81,11 @@ def verify_cases(
         decided: called with the number of cases that were just decided.
         plans: called with the draws that begun cases want before they look again, and their number.
         graphs: the graphs that a check of the cases has built; each is used once.
-        errors_of_code: whether an error of code under test is the result of its case.
+        errors_as_results: whether the error of a case, which only a run can find, is its result.
 
     Raises:
         DropcheckError: after the last case, with problems that only a run can find, such as a
-            quantity that is undefined on every draw.
+            quantity that is undefined on every draw; not where they are results.
 
     >>> from dropcheck.claims.reader import read_text
     >>> registry = read_text('''
@@ -145,7 +145,7 @@ def verify_cases(
     problems: dict[Problem, None] = {}
     cause: BaseException | None = None
     for case, result in in_order(judged):
-        if isinstance(result, DropcheckError) and errors_of_code and case.claim.column is not None:
+        if isinstance(result, DropcheckError) and errors_as_results:
             yield result_of_error(case, result, alpha, repeat(case))
         elif isinstance(result, DropcheckError):
             problems.update(dict.fromkeys(result.problems))

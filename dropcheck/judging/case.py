@@ -225,24 +225,25 @@ def calls_made(prepared: Prepared, spans: int, draws: int) -> CallCount | None:
 
 
 def result_of_error(case: Case, error: DropcheckError, alpha: float, repeat: str) -> CaseResult:
-    """The result of a case whose code failed; the error is its explanation.
+    """The result of a case that could not be judged; the error is its explanation.
 
     Args:
         case: the case.
-        error: what is wrong with its code.
+        error: what is wrong with its draws, or with its code.
         alpha: the case's own share of the error rate.
         repeat: the command that repeats it.
     """
     message = "; ".join(one.message for one in error.problems)
     hint = next((one.hint for one in error.problems if one.hint), "it has no result")
-    return CaseResult(
+    result = CaseResult(
         **of_case(case, alpha, repeat),
         expression=case.claim.statement.text.strip(),
         resolution=case.claim.resolution,
         verdict=Verdict.UNDECIDED,
         result=Outcome.ERROR,
-        explanation=Reason.CODE_FAILED.explain(error=message, hint=hint),
+        explanation=Reason.FAILED.explain(error=message, hint=hint),
     )
+    return replace(result, location=error.problems[0].location or result.location)
 
 
 def of_case(case: Case, alpha: float, repeat: str) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the table of formats needs none of these
     from dropcheck.claims.registry import Registry
-    from dropcheck.errors import Problem
     from dropcheck.report.screen import Terminal
     from dropcheck.results import RunResult
 
@@ -18,14 +17,12 @@ if TYPE_CHECKING:  # the table of formats needs none of these
 class Report:
     """A run, and how to show it: each format uses what it has room for.
 
-    `problems` are errors that prevented the run, or some of its cases. `started` is when it began,
-    `workspace` the folder with the repository in a job of continuous integration, and
-    `command` what was called.
+    `started` is when it began, `workspace` the folder with the repository in a job of continuous
+    integration, and `command` what was called.
     """
 
     run: RunResult
     registry: Registry
-    problems: tuple[Problem, ...] = ()
     terminal: Terminal | None = None
     verbose: int = 0  # 0: a row a claim of the file, 1: a row a statement, 2: a row a case
     quiet: bool = False

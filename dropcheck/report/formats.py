@@ -10,7 +10,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from decimal import Decimal
 from functools import partial
@@ -32,7 +32,7 @@ class Format:
     """A format of a run's report.
 
     A format that cannot show an interruption would show a broken run as a whole one: its file is
-    not written then. Of a run with errors, only JSON is written.
+    not written then.
     """
 
     make: Callable[[Report], str | bytes]
@@ -43,8 +43,6 @@ class Format:
 
     def fits(self, report: Report) -> bool:
         """Whether the format can show this report in full."""
-        if report.problems:
-            return self.ending == ".json"
         return self.shows_interruption or not report.run.interrupted
 
 
@@ -107,12 +105,7 @@ def require_libraries(paths: Iterable[Path]) -> None:
 
 @report_format("table", shows_interruption=True)
 def table_report(report: Report) -> str:
-    """The table, what did not pass, and the summary.
-
-    It is empty where errors left nothing to report: totals of no case could be read as a result.
-    """
-    if report.problems and not (report.run.cases or report.run.warnings):
-        return ""
+    """The table, what did not pass, and the summary."""
     terminal = report.terminal or Terminal()
     return table.run_report(report.run, terminal, verbose=report.verbose, quiet=report.quiet)
 
@@ -124,9 +117,7 @@ SCHEMA = 1
 
 @report_format("json", ending=".json", shows_interruption=True)
 def json_report(report: Report) -> str:
-    """A run, or the errors that prevented it."""
-    if report.problems:
-        return errors_json(report.problems)
+    """Every field of a run and of its cases."""
     run = report.run
     named = {"passed": Outcome.PASS, "failed": Outcome.FAIL, "undecided": Outcome.UNDECIDED}
     return as_json(
@@ -372,8 +363,8 @@ LONGEST = 4000  # characters of one message; GitHub cuts those that are much lon
 
 @report_format("github")
 def run_annotations(report: Report) -> str:
-    """An annotation for each error and each case that did not pass; then notices."""
-    errors = [*_errors(report.problems, report.workspace)]
+    """An annotation for each case that did not pass; then notices."""
+    errors: list[str] = []
     for case in words.not_passed(report.run.cases):
         told, name = facts(case), words.case_name(case)
         name = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
@@ -390,13 +381,10 @@ def run_annotations(report: Report) -> str:
 
 def error_annotations(problems: Iterable[Problem], workspace: Path | None) -> str:
     """An annotation for each error."""
-    return _shortened([*_errors(problems, workspace)])
-
-
-def _errors(problems: Iterable[Problem], workspace: Path | None) -> Iterator[str]:
-    for one in problems:
-        said = [one.message, *([f"hint: {one.hint}"] if one.hint else [])]
-        yield _annotation("error", one.location, "dropcheck", said, workspace)
+    told = [(one, [one.message, *([f"hint: {one.hint}"] if one.hint else [])]) for one in problems]
+    return _shortened(
+        [_annotation("error", one.location, "dropcheck", said, workspace) for one, said in told]
+    )
 
 
 def _shortened(errors: list[str]) -> str:

@@ -82,12 +82,20 @@ def said(row: Row, capsys: Capsys) -> str:
         message, _, hint = capsys.readouterr().err.partition("hint: ")
         return _line({"message": message, "hint": hint}) if code == REFUSED else f"exit {code}\n"
     code = main(["run", "all", "--file", name, *OUTPUT])
-    errors = json.loads(capsys.readouterr().out).get("errors", [])
+    report = json.loads(capsys.readouterr().out)
+    unjudged = [case for case in report.get("cases", []) if case["result"] == "error"]
+    errors = report.get("errors") or [_as_error(case) for case in unjudged]
     main(["check", name])
     checked = " ".join(capsys.readouterr().err.split())
     return (
         "".join(_line(error, checked) for error in errors) if code == REFUSED else f"exit {code}\n"
     )
+
+
+def _as_error(case: dict[str, Any]) -> dict[str, Any]:
+    """What is said of a case that could not be judged."""
+    said = case["facts"]
+    return {**case["location"], "message": said["reason"], "hint": said["reading"]}
 
 
 def _file(kind: str, text: str) -> str:
