@@ -81,15 +81,14 @@ def said(row: Row, capsys: Capsys) -> str:
         code = main(shlex.split(text))
         message, _, hint = capsys.readouterr().err.partition("hint: ")
         return _line({"message": message, "hint": hint}) if code == REFUSED else f"exit {code}\n"
+    code = main(["check", name, "--format", "json"])
+    errors = json.loads(capsys.readouterr().out)["errors"]
+    if code == REFUSED:
+        return "".join(map(_line, errors))
     code = main(["run", "all", "--file", name, *OUTPUT])
-    report = json.loads(capsys.readouterr().out)
-    unjudged = [case for case in report.get("cases", []) if case["result"] == "error"]
-    errors = report.get("errors") or [_as_error(case) for case in unjudged]
-    main(["check", name])
-    checked = " ".join(capsys.readouterr().err.split())
-    return (
-        "".join(_line(error, checked) for error in errors) if code == REFUSED else f"exit {code}\n"
-    )
+    judged = json.loads(capsys.readouterr().out).get("cases", [])
+    unjudged = [_line(_as_error(case), "run ") for case in judged if case["result"] == "error"]
+    return "".join(unjudged) if code == REFUSED else f"exit {code}\n"
 
 
 def _as_error(case: dict[str, Any]) -> dict[str, Any]:
@@ -111,13 +110,12 @@ def _file(kind: str, text: str) -> str:
     return f"{HEAD}    title: T\n    model: |\n{lines}\n    claim: |\n{claimed}\n"
 
 
-def _line(error: dict[str, Any], checked: str = "") -> str:
+def _line(error: dict[str, Any], told_by: str = "") -> str:
     """An error as `line:column message → hint`; `run` before it where `check` does not tell it."""
     cell = f"cell {error['cell']} " if error.get("cell") else ""
     place = f"{error['line']}:{error['column']}" if error.get("line") else ""
-    told = not place or f"{place}: {error['message'][:20]}" in checked
     hint = f" → {_short(error['hint'])}" if error.get("hint") else ""
-    return f"{'' if told else 'run '}{cell}{place} {_short(error['message'])}{hint}\n".lstrip()
+    return f"{told_by}{cell}{place} {_short(error['message'])}{hint}\n".lstrip()
 
 
 def _short(text: str) -> str:
