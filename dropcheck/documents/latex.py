@@ -27,7 +27,7 @@ from dropcheck.vocabulary import latex_words as tex
 from dropcheck.vocabulary.constants import PROBABILITY
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.functions.reductions import PAIRWISE
-from dropcheck.vocabulary.operators import OPERATORS, hint_for
+from dropcheck.vocabulary.operators import OPERATORS
 from dropcheck.vocabulary.shapes import ShapeError, ShapeRule, matmul
 
 LONGEST = 5_000  # characters of a formula
@@ -1311,7 +1311,8 @@ def unknown(column: int, name: str, names: Collection[str], *, below: bool = Fal
         return LatexError(column, f"what stands below {head} is not read", hint)
     if name == "lambda":
         return LatexError(column, f"{name!r} is no name of the model", "name the line lambda_")
-    near = name_hint(name, list(names)) or hint_for(name) or slip_of(name, [*OPERATORS, *FUNCTIONS])
+    meant = next((one.hint for one in OPERATORS.values() if name in one.aliases), None)
+    near = name_hint(name, list(names)) or meant or slip_of(name, [*OPERATORS, *FUNCTIONS])
     own = ", ".join(sorted(set(names).difference(tex.LETTERS.values())))
     return LatexError(column, f"{name!r} is no name of the model", near or f"{_ITS_NAMES} {own}")
 

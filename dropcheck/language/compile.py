@@ -20,7 +20,6 @@ from dropcheck.language.lowering.builder import Context, Skipped, Slots
 from dropcheck.language.lowering.lower import lower
 from dropcheck.language.lowering.model import (
     counts_draws,
-    define_call,
     define_model,
     define_parameter,
     define_sampled,
@@ -314,7 +313,6 @@ def context_of(
     given = names_given(parsed.model, statements, claim.slots) if claim.column is not None else ()
     slots = Slots(
         known=claim.slots,
-        define=define_call,
         column=claim.column,
         dtype=dtype if isinstance(dtype, str) else None,
         given=frozenset(given),

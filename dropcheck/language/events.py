@@ -12,7 +12,6 @@ import numpy as np
 
 from dropcheck.language.graph import Kind, Value, in_order, kernel_of, number
 from dropcheck.vocabulary.functions.truths import AND, COMPARISONS, OR
-from dropcheck.vocabulary.law import Values
 
 FewValues = frozenset[float]
 
@@ -53,8 +52,6 @@ def _few_values(value: Value, below: list[FewValues | None]) -> FewValues | None
         return TRUTHS
     if value.constant is not None:
         return _listed(value.constant.ravel())
-    if value.kind == Kind.DRAW:
-        return _of_draw(value)
     function = value.function if value.kind == Kind.COMPUTED else None
     if function is None:
         return None
@@ -75,21 +72,6 @@ def _few_values(value: Value, below: list[FewValues | None]) -> FewValues | None
 def _listed(values: Iterable[float]) -> FewValues | None:
     found = np.unique(np.asarray(values, dtype=np.float64))
     return frozenset(found.tolist()) if len(found) <= MOST_VALUES else None
-
-
-def _of_draw(value: Value) -> FewValues | None:
-    law = value.law
-    if law is None or not law.discrete or law.own_axes is not None:
-        return None
-    if law.values is Values.SIGNS:
-        return frozenset((-1.0, 1.0))
-    fixed = [one.constant for one in value.inputs]
-    if any(one is None for one in fixed):
-        return None
-    if law.values is Values.LISTED:
-        return _listed(fixed[0].ravel())
-    low, high = (float(f(end)) for f, end in zip((np.min, np.max), law.ends_at(fixed), strict=True))
-    return _listed(np.arange(low, high + 1.0)) if high - low < MOST_VALUES else None
 
 
 def has_no_chance(event: Value) -> bool:

@@ -255,14 +255,6 @@ def computed(function: Function, *inputs: Value, like: Value, shape: Shape | Non
     )
 
 
-def constant_beside(value: Value, constant: float | Array) -> Value:
-    """A constant, a number or an array with its axis of draws, at the place of another value."""
-    array = constant if isinstance(constant, np.ndarray) else fixed_array(constant)
-    return Value(
-        kind=Kind.CONSTANT, operation="number", shape=array.shape[:-1], at=value.at, constant=array
-    )
-
-
 def ordered(roots: Iterable[Value]) -> list[Value]:
     """All random values that the roots are computed from, and they, each once, inputs first."""
     return in_order([value for value in roots if value.random], random_inputs)
@@ -422,21 +414,6 @@ def memory_text(size: float) -> str:
     number = size / 1024**power
     unit = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")[power]
     return f"{number:.4g} {unit}" if number == round(number, 1) else f"{number:.3g} {unit}"
-
-
-def time_text(nanoseconds: float) -> str:
-    """A duration, for people.
-
-    >>> time_text(2e9), time_text(9e13), time_text(4e20)
-    ('2 seconds', '25 hours', 'more than a year')
-    """
-    seconds = nanoseconds / 1e9
-    if seconds > 366 * 86400:
-        return "more than a year"
-    for unit, size in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds:.3g} seconds"
 
 
 # ---- law claims ----------------------------------------------------------------------------------

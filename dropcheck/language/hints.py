@@ -20,7 +20,6 @@ from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS, SIGNS
 from dropcheck.vocabulary.functions.reductions import DERIVATIVE
-from dropcheck.vocabulary.latex_words import CALLED, GREEK, GROUPED, LETTERS, LOGIC, RELATIONS
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import (
@@ -72,8 +71,6 @@ _SEVERAL: tuple[tuple[str, str], ...] = (
     ("acosh arccosh erfcx fsolve lcm nll sqrtm trigamma", _NONE),
     ("law", "a statement compares a quantity with a law, s ~ gamma(2, 1), or another, s ~ g"),
     ("sorted", "write sort(x)"),
-    ("Counter nunique set unique", "1 + sum(diff(sort(x)) != 0) counts the different values of x"),
-    ("cross_entropy", "of logits z and a label write logsumexp(z) - take(z, label)"),
     ("cexp cis complex conj conjugate fft fft2 ifft im imag polar re real rfft roots", COMPLEX),
     (
         "D autograd backward deriv derivative divergence grad gradient hessian jac jacobian "
@@ -94,7 +91,6 @@ _SEVERAL: tuple[tuple[str, str], ...] = (
     ("broadcast_to expand_dims newaxis squeeze unsqueeze", _AXES),
     ("nan_to_num nancumsum nanmax nanmean nanmin nanstd nansum nanvar", _NAN),
     ("default_rng manual_seed rsample rvs seed", _DRAW),
-    ("forward train", "a slot is called by its name alone, f(x)"),
     ("percentile", "of the elements of one draw write quantile(x, 0.5), of a law Quantile(u, 0.5)"),
     ("append column_stack dstack hstack row_stack vstack", _STACK),
     ("t", "write x.T"),
@@ -103,24 +99,16 @@ _SEVERAL: tuple[tuple[str, str], ...] = (
     ("ndtri phi_inv probit", "write quantile_of(normal(0, 1), u)"),
     ("allclose", "write all(isclose(a, b))"),
     ("gather index_select embedding", "write take(x, i)"),
-    ("split chunk array_split", "write x[:k] and x[k:]"),
-    ("bootstrap resample", "draw i ~ discrete_uniform(0, n - 1)[n], and write take(x, i)"),
     ("eig", "of a symmetric matrix write eigvalsh(x) for the eigenvalues, eigvecsh(x) for the "
             "vectors; those of others are complex, and svdvals(x) is real"),
     ("eigh", "write eigvalsh(x) for the eigenvalues, eigvecsh(x) for the vectors as columns"),
     ("svd", "write svdvals(x) for the singular values; eigvecsh(x.T @ x) has the vectors"),
-    ("qr", "write qr_q(x), and qr_q(x).T @ x for R"),
 )  # fmt: skip
 
 _WORDS_ELSEWHERE = {word: hint for words, hint in _SEVERAL for word in words.split()} | {
     "I": "a comparison is 1 or 0 by itself: E(x > 0), P(x > 0)",
     "Q": "of the elements of one draw write quantile(x, u); of the law of u write Quantile(u, p)",
     "average": "of the law write E(u), of the elements of one draw mean(x)",
-    "bool": "any number but 0 is true: write x != 0",
-    "gmean": "write exp(mean(log(x)))",
-    "hmean": "write 1 / mean(1 / x)",
-    "rsqrt": "write 1 / sqrt(x)",
-    "einsum": "write products as a @ b, a * b and sum(…, axis=…)",
     "astype": "all numbers are floats: leave it out; floor(x) is the whole part",
     "float": "all numbers are floats: leave it out",
     "indicator": "a comparison is 1 or 0 by itself: E(x > 0), P(x > 0)",
@@ -145,17 +133,12 @@ _LAWS_ELSEWHERE = {
         ("rand random random_sample", f"uniform(0, 1), {_SHAPE}uniform(0, 1)[n]"),
         ("dice die roll", _DIE),
         ("coin", "bernoulli(0.5)"),
-        ("choices sample", "choice([1, 2, 3]), whose values are equally likely"),
         ("half_normal halfnorm halfnormal", "z ~ normal(0, sd), and abs(z) on the line below"),
         ("inverse_gamma invgamma", "g ~ gamma(shape, 1), and scale / g on the line below"),
         ("log_uniform loguniform", "u ~ uniform(log(a), log(b)), and exp(u) below it"),
         ("chi", "c ~ chi_square(df), and sqrt(c) on the line below"),
         ("mix mixture mixture_same_family mixturesamefamily gmm gaussian_mixture", MIXTURE),
-        ("logit_normal logitnormal", "z ~ normal(mean, sd), and sigmoid(z) on the line below"),
-        ("log_logistic loglogistic fisk", "u ~ logistic(log(a), 1 / b), and exp(u) below it"),
-        ("beta_binomial betabinom betabinomial", "q ~ beta(a, b), and x ~ binomial(n, q) below it"),
         ("constant delta deterministic dirac", "x = 2 for what is fixed: '=' in place of '~'"),
-        ("onehot one_hot_categorical", "i ~ categorical([p…]), and one_hot(i, n) below it"),
     )
     for word in words.split()
 }
@@ -195,30 +178,7 @@ STATEMENTS = {
         ("import", "from"), "the vocabulary is there without it: sqrt(x), not np.sqrt(x)"
     ),
     "assert": "claim it: a statement in 'claim', or a condition on parameters in 'requires'",
-    "return": "name what is wanted on a line of the model, and claim about that name",
-    "pass": "leave the line out",
 }
-_PLAIN = "leave it out: names are written without commands, and brackets are enough"
-# Commands of LaTeX that are no words of the language, and those that are.
-_COMMANDS_ELSEWHERE = {
-    command: hint
-    for commands, hint in (
-        (r"\sim", "write ~"),
-        (r"\cdot \times", "write *"),
-        (r"\frac \dfrac \tfrac", "write (a) / (b)"),
-        (r"\sum", "write sum(x), over the elements of an array"),
-        (r"\prod", "write prod(x), over the elements of an array"),
-        (r"\int", INTEGRAL),
-        (r"\partial \nabla", DERIVATIVE),
-        (r"\binom \choose", "write comb(n, k)"),
-        (r"\ldots \dots \cdots", "write the numbers themselves"),
-        (r"\mid", "write given=event for a condition, after a comma"),
-        (r"\left \right \big \Big \mathcal \mathbf \mathrm \mathbb \mathsf \text", _PLAIN),
-        (r"\operatorname \boldsymbol \bm \quad", _PLAIN),
-    )
-    for command in commands.split()
-}
-
 # ---- characters of papers, and of other languages ------------------------------------------------
 
 Table = tuple[tuple[str, str, str | Callable[[re.Match[str]], str]], ...]
@@ -243,10 +203,6 @@ def likely(
     return None
 
 
-_COMMANDS: dict[str, str] = {
-    **{command: name for command, (name, _) in GROUPED.items()},
-    **{rf"\{name}": name for name in GREEK}, **RELATIONS, **LOGIC, **CALLED, **LETTERS,
-}  # fmt: skip
 _SIGNS_ELSEWHERE = {
     "≤": "write <=", "≥": "write >=", "≠": "write !=", "×": "write *", "·": "write *",
     "÷": "write /", "−": "write -", "–": "write -", "²": "write **2", "³": "write **3",
@@ -301,10 +257,7 @@ ODD_SIGNS: Table = (
      "names and numbers need no quotes; a law is written without them in a model"),
     (r"(\\[^\W\d_]+)",
      "'{0}' is a command of LaTeX, which is read in formulas of documents alone",
-     lambda found: f"write {_COMMANDS[found[1]]}"
-     if found[1] in _COMMANDS
-     else _COMMANDS_ELSEWHERE.get(
-         found[1], "names are written without it, and formulas as in Python: (a + b) / c")),
+     "names are written without it, and formulas as in Python: (a + b) / c, x <= y; '~' draws"),
     (r"(\\)", "'{0}' is not part of the language",
      "an open bracket goes on over lines by itself"),
     (r"([A-Z]\w*)[(\[]([^|()\[\]]+?)\s*(?P<at>\|)\s*([^|()\[\]]+)[)\]]",
@@ -407,15 +360,6 @@ LINES: Table = (
     (r"^[^(\[{~=]*?(:=|<-)", "{0!r} is not part of the language",
      "write '~' to draw from a law, '=' to name an expression"),
 )  # fmt: skip
-
-
-# How other languages count: `for t in 1..10`, `for t = 1:10`, `for t from 1 to n`.
-COUNTED: Table = ((
-    r"^\s*for\s*\(?\s*\w+\s*(?:<-|:=|=|∈|\b(?:in|from)\b)\s*"
-    r"(?P<at>-?\d+(?=\s*[.…:,]|\s+to\b)|[^\W\d]\w*(?=\s*(?:\.\.|…)|\s+to\b))",
-    "a loop goes through range(…)",
-    "write for t in range(n): for 0, …, n - 1, and range(1, n + 1) for 1, …, n",
-),)  # fmt: skip
 
 # ---- hints ---------------------------------------------------------------------------------------
 
@@ -606,15 +550,10 @@ def attribute_hint(name: str, owner: str = "", drawn: bool = True) -> str:
         return f"write {name}"
     if name in LAWS:  # g.normal
         return f"laws are called by name: {written_law(LAWS[name])}"
-    if name in FUNCTIONS:
-        return f"functions are called by name: {FUNCTIONS[name].usage}"
-    if name in OF_LAWS:
-        return f"write {OF_LAWS[name].usage}"
-    known = words_elsewhere().get(name) or _CONSTANTS_ELSEWHERE.get(name)
-    if known is None and (law := _law_called(name)) is not None:
-        return f"write {law}" if drawn else function_hint(name)
-    near = known or slip_of(name, [*FUNCTIONS, *LAWS])
-    return near or f"functions are called by name, as in sqrt(x), and none is called {name}"
+    called = FUNCTIONS.get(name) or OF_LAWS.get(name)
+    if called is not None:
+        return f"functions are called by name: {called.usage}"
+    return _CONSTANTS_ELSEWHERE.get(name) or function_hint(name)
 
 
 def function_hint(name: str) -> str:

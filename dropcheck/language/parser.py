@@ -23,10 +23,8 @@ from dropcheck.errors import MOST_PROBLEMS, DropcheckError, Problem, at_most
 from dropcheck.language import syntax
 from dropcheck.language.hints import (
     COMPLEX,
-    COUNTED,
     LIKELY,
     LINES,
-    LONGEST_SHOWN,
     NO_COMPREHENSION,
     NO_FUNCTIONS,
     ODD_SIGNS,
@@ -381,9 +379,9 @@ class Converter:
             case ast.Name(id=name):
                 return name
             case ast.Attribute(value=ast.Name(id=slot), attr=slot_calls.EVAL):
-                return slot_calls.evaluation_of(slot)
+                return slot + slot_calls.EVALUATED
             case ast.Call(func=ast.Name(id=slot_calls.GRAD), args=[ast.Name(id=slot)], keywords=[]):
-                return slot_calls.gradient_of(slot)
+                return f"{slot_calls.GRAD}({slot})"
             case ast.Attribute(value=base, attr=name):
                 raise self._attribute(base, name, f"'.{name}(…)'")
             case ast.Call(func=ast.Name(id=name)) if name in LAWS:
@@ -603,14 +601,11 @@ class _ModelReader:
 
     def _header(self, first: int, rows: list[str]) -> tuple[Name, tuple[Node, ...]]:
         """The name that a loop counts with, and the numbers that bound it."""
-        head = rows[0] if len(rows[0]) <= LONGEST_SHOWN else ""
-        counted = likely(COUNTED, self.source, first, head)
-        if counted is not None:
-            raise counted
+        text = "\n".join(rows)
+        at = Position(self.source, first, len(text) - len(text.lstrip()))
         if _HEADER.match(rows[0]):  # else more is wrong with it than its signs
             check_signs(self.source, first, rows)
-        text = "\n".join(rows)
-        converter = Converter(self.source, self.lines, first, len(text) - len(text.lstrip()))
+        converter = Converter(self.source, self.lines, first, at.column)
         match self._statement(f"{text} pass"):
             case ast.For(
                 target=ast.Name(id=name) as target,
@@ -619,7 +614,7 @@ class _ModelReader:
             ) if len(over) <= 3:
                 numbers = tuple(map(converter.convert, over))
                 return Name(converter.position(target), name), numbers
-        raise _refused_header(self.source, first, rows)
+        raise at.error("a loop's first line reads 'for t in range(T):', with the colon", _HOW)
 
 
 _ONE_EACH = (
@@ -746,10 +741,13 @@ _NAME = (
     "a name has letters, digits and underscores, starts with a letter, and stands alone; of many "
     "draw an array: x ~ normal(0, 1)[5]"
 )
-HOW = "write for t in range(T): and the lines of its body below it, indented"
+_HOW = (
+    "write for t in range(T): for 0, …, T - 1, or range(1, n + 1) for 1, …, n, and the lines of "
+    "the body below it, indented; x[t] is element t of an array"
+)
 
 _LOOP = re.compile(r"\s*for(?!\w)")
-_HEADER = re.compile(r"\s*for(?!\w)(.*?)(?<!\w)in(?!\w)", re.DOTALL)
+_HEADER = re.compile(r"\s*for(?!\w).*?(?<!\w)in(?!\w)")
 _MODEL_SIGN = re.compile(r"~|(?<![=!<>])=(?!=)|:=|<-")
 
 
@@ -797,49 +795,6 @@ def _refused_line(source: SourceText, first: int, rows: list[str]) -> DropcheckE
     except DropcheckError as error:
         return error
     return here.error(_LINE)
-
-
-def _refused_header(source: SourceText, first: int, rows: list[str]) -> DropcheckError:
-    """The error for the first line of a loop that does not read `for name in range(…):`."""
-    row = rows[0]
-    here = Position(source, first, len(row) - len(row.lstrip()))
-    found = _HEADER.match(row)
-    if found is None:
-        return here.error("a loop's first line reads 'for t in range(T):'", HOW)
-    over = [" " * found.end() + row[found.end() :], *rows[1:]]
-    colon = next(_outside_brackets(over, ":"), None)
-    if colon is None:
-        at = Position(source, first + len(rows) - 1, len(rows[-1].rstrip()))
-        complete = len(rows) == 1 and re.fullmatch(r"\s*range\(.*\)\s*", over[0])
-        hint = f"write {row.strip()}:" if complete and len(row) <= LONGEST_SHOWN else HOW
-        return at.error("a loop's first line ends in ':'", hint)
-    line, column = colon
-    if over[line][column + 1 :].strip() or line + 1 < len(rows):
-        return Position(source, first + line, column + 1).error(
-            "the body of a loop stands below its first line",
-            "write each of its lines on a line of its own, indented, under 'model: |'; 'model: >' "
-            "folds lines into one",
-        )
-    over[line] = over[line][:column]
-    wrong = _wrong_name(found[1], Position(source, first, found.start(1)))
-    if wrong is not None:
-        return wrong
-    if "," in found[1]:
-        column = found.start(1) + found[1].index(",") + 1
-        at = Position(source, first, column + len(row[column:]) - len(row[column:].lstrip()))
-        return at.error("a loop counts with one name", f"{HOW}; x[t] is element t of an array")
-    if not any(part.strip() for part in over):
-        at = Position(source, first, len(over[0]))
-        return at.error("what the loop goes through is missing", HOW)
-    try:
-        node = _parse_lines(source, [""] * first + over)
-    except DropcheckError as error:
-        return error
-    if not isinstance(node, Call) or node.name != "range":
-        hint = f"{HOW}; x[t] is element t of an array"
-        return node.at.error("a loop goes through range(…)", hint)
-    hint = "write range(stop) or range(start, stop)"
-    return node.at.error("range takes one to three numbers", hint)
 
 
 def _outside_brackets(rows: list[str], signs: str) -> Iterator[tuple[int, int]]:

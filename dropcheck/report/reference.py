@@ -231,8 +231,8 @@ def _of_law(law: Law) -> dict[str, str]:
         said["values"] += "" if low == -math.inf else f" from {_shown(low)}"
         said["values"] += "" if high == math.inf else f" to {_shown(high)}"
     order = law.moment_order(*arguments)
-    said["mean"] = _shown(law.mean(*arguments)) if order > 1 else "none"
-    said["sd"] = _shown(math.sqrt(law.central(2, *arguments))) if order > 2 else "none"
+    said["mean"] = _shown(law.moment(1, *arguments)[0]) if order > 1 else "none"
+    said["sd"] = _shown(math.sqrt(law.moment(2, *arguments)[0])) if order > 2 else "none"
     return said
 
 

@@ -31,12 +31,8 @@ Array = NDArray[Any]
 Kernel = Callable[..., Array]
 
 
-class KernelError(ValueError):
+class KernelError(ShapeError):
     """A function cannot take a value, such as an index that is not whole; one sentence says why."""
-
-    def __init__(self, message: str, hint: str | None = None) -> None:
-        super().__init__(message)
-        self.hint = hint
 
 
 # ---- parameters ---------------------------------------------------------------------------------
@@ -335,24 +331,6 @@ sum of its result with respect to its first argument."""
 EVALUATED = f".{EVAL}"
 """The end of the name of a call in evaluation mode: `slot.eval(x)`."""
 _GRADIENT = re.compile(rf"{GRAD}\(([^()]+)\)")
-
-
-def evaluation_of(slot: str) -> str:
-    """The name of a call of a slot in evaluation mode.
-
-    >>> evaluation_of("dropout")
-    'dropout.eval'
-    """
-    return slot + EVALUATED
-
-
-def gradient_of(slot: str) -> str:
-    """The name of a call for the gradient of a slot.
-
-    >>> gradient_of("dropout")
-    'grad(dropout)'
-    """
-    return f"{GRAD}({slot})"
 
 
 def slot_and_mode(name: str) -> tuple[str, str]:

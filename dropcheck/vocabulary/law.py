@@ -180,11 +180,6 @@ class Law:
         return any(parameter.axes for parameter in self.parameters)
 
     @property
-    def has_quantiles(self) -> bool:
-        """Whether the quantiles are known for all arguments; False for laws of lists or vectors."""
-        return not (self.own_axes or self.of_lists)
-
-    @property
     def searches(self) -> bool:
         """Whether quantiles are found by a search."""
         return self.quantiles is None or isinstance(self.quantiles, Nearly)
@@ -508,6 +503,8 @@ class Law:
         >>> from dropcheck.vocabulary.laws import LAWS
         >>> float(LAWS["gamma"].moment(1, 3.0, 0.5)[0]), float(LAWS["normal"].moment(4, 1, 2)[0])
         (1.5, 48.0)
+        >>> float(LAWS["pareto"].moment(1, 0.8, 1.0)[0])
+        inf
         """
         value, error = self._each(arguments, lambda row: row.moment(order))
         return value, error
@@ -522,24 +519,6 @@ class Law:
         """
         value, error = self._each(arguments, lambda row: row.cumulant(order))
         return value, error
-
-    def mean(self, *arguments: Any) -> Any:
-        """E x, which may be infinite; NaN if it does not exist or is not known.
-
-        >>> from dropcheck.vocabulary.laws import LAWS
-        >>> float(LAWS["gamma"].mean(3.0, 0.5)), float(LAWS["pareto"].mean(0.8, 1.0))
-        (1.5, inf)
-        """
-        return self.moment(1, *arguments)[0]
-
-    def central(self, order: int, *arguments: Any) -> Any:
-        """E (x - E x)^order for an order from 2 to 8; it may be infinite or NaN, as the mean.
-
-        >>> from dropcheck.vocabulary.laws import LAWS
-        >>> float(LAWS["normal"].central(4, 1.0, 2.0)), float(LAWS["bernoulli"].central(2, 0.5))
-        (48.0, 0.25)
-        """
-        return self.moment(order, *arguments)[0]
 
     @remembered
     def norm(self, p: float, *arguments: Any) -> Any:
@@ -836,7 +815,6 @@ def _known(
             lambda u: law.quantile(u, *own),
             lambda v: law.upper_quantile(v, *own),
             float(law.cdf(knots[0], *own)) if knots else 0.5,
-            order,
         ),
         order,
     )
@@ -910,6 +888,34 @@ def inside(out: Array, low: Array | float, high: Array | float) -> Array:
     if np.any(np.less(high, math.inf)):
         np.minimum(out, np.where(roomy, np.nextafter(high, -np.inf), high), out=out)
     return out
+
+
+# [256, 8]: the eight bits of each byte, as 1 and -1
+SIGNS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1) * 2.0 - 1.0
+
+
+def log_gammas(generator: Generator, size: Size, shape: Array) -> Array:
+    """Logarithms of standard gamma numbers, also where these underflow.
+
+    G(a) has the law of G(a + 1) * U**(1 / a) (Marsaglia and Tsang 2000, section 6).
+    """
+    out = np.log(generator.standard_gamma(plain_argument(shape + 1.0), size))
+    out -= inside(generator.standard_exponential(size), 0.0, math.inf) / shape
+    return out
+
+
+def random_words(generator: Generator, count: int) -> Array:
+    """At least `count` random bytes as 64-bit words, the same bytes on every machine."""
+    words = generator.bit_generator.random_raw(-(-count // 8))
+    return words.astype("<u8", copy=False)
+
+
+def signs(generator: Generator, size: Size) -> Array:
+    """1 or -1 with equal probabilities, from one random bit each."""
+    count = math.prod(size)
+    eighths = -(-count // 8)
+    octets = random_words(generator, eighths).view(np.uint8)[:eighths]
+    return SIGNS.take(octets, axis=0).reshape(-1)[:count].reshape(size)
 
 
 def digits_problem(law: Law, arguments: Arguments) -> str | None:

@@ -22,33 +22,26 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 HIGHEST_ORDER = 8  # needed for the variance of a fourth power
-# Quantiles are known down to a level of about LEAST, which is exp(-FARTHEST).
-LEAST, FARTHEST = 1e-300, 690.0
+LEAST = 1e-300  # quantiles are known down to about this level
 # Points per unit of t: more than the fewest where three sums differ by more than a share CLOSE.
 FEWEST, MOST = 20, 160
-FIRST, LAST = -3.6, 12.0
+FIRST, LAST = -3.6, 6.538  # at the last one w is 690, and exp(-w) is LEAST
 CLOSE, CLOSE_NORM = 1e-12, 1e-9
 # The relative error of a quantile: some tens of units in the last place.
 ROUNDING = 2.0**-47
 SUM_ROUNDING = 2.0**-51  # the same of sums and differences of numbers
-# A tail that falls as a power is continued as one if it does so to within this share.
-NEARLY = 1e-3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rule:
     """Points x and weights for the expectations of a draw; a row for each side of a level.
 
-    `far` and `far_weights` are logarithms of |x| and of weights for points further out, on a side
-    whose tail is a power of x, else -inf. Beyond the last points of both sides, `tips`, |x| is at
-    most exp(end) · (level / u)^slope, and |x - tip| at most pace · log(level / u); `ends` and
-    `levels` are logarithms.
+    Beyond the last points of both sides, `tips`, |x| is at most exp(end) · (level / u)^slope, and
+    |x - tip| at most pace · log(level / u); `ends` and `levels` are logarithms.
     """
 
     x: Floats
     weights: Floats
-    far: Floats
-    far_weights: Floats
     tips: Floats
     ends: Floats
     levels: Floats
@@ -59,9 +52,8 @@ class Rule:
     rounding: float = ROUNDING  # the relative error of points
     off: float = 0.0  # the same of weights
 
-    def total(self, terms: Floats, far: Any = 0.0) -> tuple[float, float]:
+    def total(self, terms: Floats) -> tuple[float, float]:
         """The sum of the terms of an expectation, and a bound of the error of the rule."""
-        terms = np.concatenate([terms, np.broadcast_to(far, self.far.shape)], axis=1)
         sums = np.stack([terms[:, part :: self.parts].sum(axis=1) for part in range(self.parts)])
         thirds = sums.sum(axis=1)
         return float(thirds.sum()), float(self.parts * np.ptp(thirds))
@@ -78,10 +70,8 @@ class Rule:
         """
         deviations = self.x - centre
         roots = np.abs(deviations) ** (p / 2)  # its square may overflow where a term does not
-        terms, far = roots * self.weights * roots, np.exp(p * self.far + self.far_weights)
-        if signed:
-            terms, far = terms * np.sign(deviations), far * np.sign(self.x[:, -1:])
-        value, off = self.total(terms, far)
+        terms = roots * self.weights * roots
+        value, off = self.total(terms * np.sign(deviations) if signed else terms)
         sizes = np.abs(deviations) ** ((p - 1) / 2)
         noise = float((sizes * self.weights * np.abs(self.x) * sizes).sum())
         ends = np.logaddexp(self.ends, math.log(abs(centre)) if centre else -math.inf)
@@ -90,51 +80,39 @@ class Rule:
 
 @cache
 def _grid(steps: int) -> tuple[Floats, Floats]:
-    """The distances w of points, and the logarithms of their weights for a level of 1."""
+    """The distances w of points, and their weights for a level of 1."""
     t = np.arange(FIRST, LAST, 1.0 / steps)
     w = np.exp(t - np.exp(-t))
-    return w, np.log(w * (1.0 + np.exp(-t)) / steps) - w
+    return w, w * (1.0 + np.exp(-t)) / steps * np.exp(-w)
 
 
 def by_quantiles(
     quantile: Callable[[Floats], Any],
     upper_quantile: Callable[[Floats], Any],
     middle: float,
-    order: float,
     steps: int = FEWEST,
 ) -> Rule:
-    """The rule of a continuous law with moments of orders below `order`, cut at a level."""
+    """The rule of a continuous law, cut at a level."""
 
     def finer() -> Rule:
-        return by_quantiles(quantile, upper_quantile, middle, order, 2 * steps)
+        return by_quantiles(quantile, upper_quantile, middle, 2 * steps)
 
-    w, log_weights = _grid(steps)
-    near = int(np.searchsorted(w, FARTHEST))
+    w, weights = _grid(steps)
     shares = np.array([[middle], [1.0 - middle]])
-    levels = shares * np.exp(-w[:near])
+    levels = shares * np.exp(-w)
     x = np.stack([quantile(levels[0]), upper_quantile(levels[1])])
-    weights = shares * np.exp(log_weights[:near])
-    sizes = np.abs(x[:, -1:])
-    before = near - 1 - steps // 4
-    run = w[near - 1] - w[before]
-    slopes = np.maximum(np.log(sizes / np.abs(x[:, before : before + 1])) / run, 0.0)
-    slopes = np.where(np.isfinite(slopes), slopes, 0.0)
-    power = np.abs(slopes * order - 1.0) < NEARLY if order < math.inf else slopes < 0
-    slopes = np.where(power, 1.0 / order, slopes)
-    logs = np.log(shares)
-    ahead = (w[near:] - w[near - 1]) if power.any() else np.empty(0)
-    far = np.where(power, np.log(sizes) + ahead * slopes, -math.inf)
-    end = np.where(power, far[:, -1:] if power.any() else 0.0, np.log(sizes))
-    last = np.where(power, w[-1], w[near - 1])
+    weights = shares * weights
+    ends = np.log(np.abs(x[:, -1]))
+    before = len(w) - 1 - steps // 4
+    run = w[-1] - w[before]
+    slopes = np.maximum((ends - np.log(np.abs(x[:, before]))) / run, 0.0)
     return Rule(
         x=x,
         weights=weights / weights.sum(),
-        far=far,
-        far_weights=np.where(power, logs + log_weights[near : near + len(ahead)], -math.inf),
         tips=x[:, -1],
-        ends=end[:, 0],
-        levels=(logs - last)[:, 0],
-        slopes=slopes[:, 0],
+        ends=ends,
+        levels=np.log(shares[:, 0]) - w[-1],
+        slopes=np.where(np.isfinite(slopes), slopes, 0.0),
         paces=np.abs(x[:, -1] - x[:, before]) / run,
         finer=cache(finer) if steps < MOST else None,
     )
@@ -157,8 +135,6 @@ def by_values(
     return Rule(
         x=values[np.newaxis],
         weights=(chances / chances.sum())[np.newaxis],
-        far=np.empty((1, 0)),
-        far_weights=np.empty((1, 0)),
         tips=tips + steps,
         ends=np.log(np.maximum(np.abs(tips), np.abs(tips + steps))),
         levels=np.log(np.array(outside)),

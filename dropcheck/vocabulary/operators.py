@@ -250,15 +250,6 @@ def operator_like(function: str) -> Operator | None:
     return next((one for one in OPERATORS.values() if one.of_elements == function), None)
 
 
-def hint_for(name: str) -> str | None:
-    """What to write in place of a name of papers and other libraries; None if it is unknown.
-
-    >>> hint_for("correlation")
-    'write Corr(u, v)'
-    """
-    return next((one.hint for one in OPERATORS.values() if name in one.aliases), None)
-
-
 # ---- relations -----------------------------------------------------------------------------------
 #
 # The words of statements about laws: `y ~ law`, `x ~ y`, `independent(x, y)`.

@@ -210,13 +210,13 @@ s ~ choice([0, 1, 1])
 r ~ rademacher()
 """
 EVENTS = [
-    "f", "b", "b * c", "1 - b", "b and c", "d == 1", "not b", "(z > 0) * b", "where(z > 0, b, c)",
-    "b if z > 0 else 0", "v", "v[0]", "max(v)", "prod(v)", "maximum(b, c)", "abs(b - c)", "s",
+    "b", "b * c", "1 - b", "b and c", "d == 1", "not b", "(z > 0) * b", "where(z > 0, b, c)",
+    "b if z > 0 else 0", "v", "v[0]", "max(v)", "prod(v)", "maximum(b, c)", "abs(b - c)",
     "(b + c) % 2", "b**2", "v[0] * v[1]", "any(v)", "all(x > 0)", "z in {0}",
     "concat(v, b)", "1",
 ]  # fmt: skip
 NUMBERS = [
-    "e", "z", "d", "b + c", "2 * b", "b - c", "r", "d % 3", "sum(v)", "mean(v)", "z * b", "0.5",
+    "e", "f", "s", "z", "d", "b + c", "2 * b", "b - c", "r", "d % 3", "sum(v)", "mean(v)", "z * b", "0.5",
     "x", "where(z > 0, b, 2)", "b / 2", "exp(b)",
 ]  # fmt: skip
 

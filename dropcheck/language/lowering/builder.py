@@ -14,7 +14,7 @@ from dropcheck.claims.registry import Claim, Code, Column, Slot
 from dropcheck.claims.values import WORDS
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language import graph
-from dropcheck.language.graph import Value, memory_text, most_elements, time_text
+from dropcheck.language.graph import Value, memory_text, most_elements
 from dropcheck.language.hints import name_hint, notation_hint
 from dropcheck.language.syntax import Call, ModelLine, Name, Node, Position, Subscript, children
 from dropcheck.settings import DEFAULT_MEMORY
@@ -147,11 +147,9 @@ class GraphBuilder:
         random = any(value.random for value in values)
         estimated = any(value.estimated for value in values)
         suspect = next((value.suspect for value in values if value.suspect), None)
-        self._check_size(shape, at, "this")
-        if not estimated:
-            held = 0 if function.view else math.prod(shape)
-            work = function.cost(shape, [value.shape for value in values])
-            self._spend(self._drawn if random else self._fixed, held, work, at)
+        held = 0 if function.view else math.prod(shape)
+        work = function.cost(shape, [value.shape for value in values])
+        self._spend(self._drawn if random else self._fixed, held, work, at)
         array = None
         if not (random or estimated):
             given = {name: graph.thawed(value) for name, value in options}
@@ -199,7 +197,6 @@ class GraphBuilder:
 
     def spend_draw(self, law: Law | None, shape: Shape, name: Name) -> None:
         """Count the cost of an array of draws; refuse it if it is too much."""
-        self._check_size(shape, name.at, f"{name.name!r}")
         self._spend(self._drawn, math.prod(shape), graph.draw_cost(law, shape), name.at)
 
     def _spend(self, spent: _Spent, count: int, nanoseconds: float, at: Position) -> None:
@@ -210,32 +207,16 @@ class GraphBuilder:
         if spent.elements > self._most_elements:
             raise at.error(
                 f"{spent.what} takes {memory_text(8 * spent.elements)} in all by here, and "
-                f"{self._allowed()}",
+                f"{memory_text(8 * self._most_elements)} is allowed (of "
+                f"{memory_text(self._memory)}, half is for draws and half for what is fixed)",
                 _SMALLER,
             )
         if spent.work > spent.most_work:
             raise at.error(
-                f"{spent.what} takes about {time_text(spent.work)} to work out by here, and "
-                f"{time_text(spent.most_work)} is allowed",
+                f"{spent.what} takes about {spent.work / 1e9:.3g} seconds to work out by "
+                f"here, and {spent.most_work / 1e9:g} are allowed",
                 "make the shapes smaller",
             )
-
-    def _check_size(self, shape: Shape, at: Position, what: str) -> None:
-        """Refuse a quantity that is too large by itself."""
-        count = math.prod(shape)
-        if count > self._most_elements:
-            raise at.error(
-                f"one draw of {what} alone, of shape {list(shape)}, takes "
-                f"{memory_text(8 * count)}, and {self._allowed()}",
-                _SMALLER,
-            )
-
-    def _allowed(self) -> str:
-        """What is allowed, and why it is less than the limit that the user set."""
-        return (
-            f"{memory_text(8 * self._most_elements)} is allowed "
-            f"(of {memory_text(self._memory)}, half is for draws and half for what is fixed)"
-        )
 
 
 def _is_undefined(function: Function, values: tuple[graph.Value, ...], array: Array) -> bool:
@@ -255,7 +236,6 @@ def _is_undefined(function: Function, values: tuple[graph.Value, ...], array: Ar
 MOST_LISTED = 20  # names in a hint
 
 
-DefineCall = Callable[["Context", Call, Shape | None, tuple[str, ...]], Value]
 Later = Callable[[], Value]
 """A function that gives the meaning of a name; it is called when the name is first used."""
 
@@ -395,8 +375,6 @@ class Slots:
     """The slots of a claim's file, the code under test, and the calls of slots so far."""
 
     known: Mapping[str, Slot] = field(default_factory=dict)
-    # makes the value of a call of a slot, or of a draw from one
-    define: DefineCall | None = None
     column: Column | None = None  # the code under test; None: the slots' own mathematics is used
     dtype: str | None = None  # in which the code computes; None for float64
     given: frozenset[str] = frozenset()  # names that are passed to code: rounded to the format

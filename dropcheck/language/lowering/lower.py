@@ -29,7 +29,13 @@ from dropcheck.language.graph import (
 )
 from dropcheck.language.hints import function_hint, notation_hint, written_call
 from dropcheck.language.lowering.builder import Context, shape_at
-from dropcheck.language.lowering.model import batch_shape, check_values, read_law, written_out
+from dropcheck.language.lowering.model import (
+    batch_shape,
+    check_values,
+    define_call,
+    read_law,
+    written_out,
+)
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Call, Name, Node, Position, bind, walk
 from dropcheck.vocabulary import shapes
@@ -206,8 +212,8 @@ def call(context: Context, node: Call) -> Value:
     Raises:
         DropcheckError: there is no such function, or it does not take these arguments.
     """
-    if slot_and_mode(node.name)[0] in context.slots.known and context.slots.define is not None:
-        return context.slots.define(context, node, None, ())
+    if slot_and_mode(node.name)[0] in context.slots.known:
+        return define_call(context, node, None, ())
     if node.name in OF_LAWS:
         return _of_law(context, node)
     function = FUNCTIONS.get(node.name)

@@ -96,10 +96,10 @@ def draw(context: Context, node: Node, name: Name) -> Value:
     """
     base = node.base if isinstance(node, Subscript) else node
     sampler = base if isinstance(base, Call) and base.name in context.slots.known else None
-    if sampler is not None and context.slots.define is not None:
+    if sampler is not None:
         index = node.index if isinstance(node, Subscript) else ()
         size, names = _dimensions(context, index), names_of_lengths(context, index)
-        return context.slots.define(context, sampler, size, names)
+        return define_call(context, sampler, size, names)
     called = read_law(context, node)
     law, arguments = called.law, called.values
     shape = batch_shape(context, called) + called.own
@@ -125,15 +125,6 @@ def draw(context: Context, node: Node, name: Name) -> Value:
         law=law,
         suspect=next((a.suspect for a in arguments if a.suspect), None),
     )
-
-
-def sampled(context: Context, name: Name, sample: Sample) -> Value:
-    """A draw from code; only its shape is known."""
-    asked = CodeRequest(draws=1, shapes=(), dtype=None, modes=frozenset())
-    call = CodeCall(
-        slot=sample.slot, code=sample.code, asked=asked, tag=SAMPLE, mode=name.name, draws=True
-    )
-    return of_code(context, call, (), sample.shapes[name.name], name).called(name.name)
 
 
 def of_code(
@@ -464,7 +455,11 @@ def _written(value: float | Vector, at: Position) -> Node:
 
 def define_sampled(context: Context, name: syntax.Name, sample: Sample) -> None:
     """Define a name that code draws."""
-    value = sampled(context, name, sample)
+    asked = CodeRequest(draws=1, shapes=(), dtype=None, modes=frozenset())
+    call = CodeCall(
+        slot=sample.slot, code=sample.code, asked=asked, tag=SAMPLE, mode=name.name, draws=True
+    )
+    value = of_code(context, call, (), sample.shapes[name.name], name).called(name.name)
     if name.name in sample.truths:
         zero = context.graph.number(0.0, name.at)
         truth = context.graph.elementwise(NOT_EQUAL, (value, zero), name.at)

@@ -146,6 +146,8 @@ def _one_hot(i: Array, *, n: float) -> Array:
 def _bincount(i: Array, *, n: float) -> Array:
     """How often each of 0 … n−1 occurs along the last axis; NaN where an index is invalid."""
     places = count(n, "n")
+    if i.ndim == 1:
+        raise need("an array", ())
     index, bad = _indices(i, places, "bincount", negative=False)
     lines = np.moveaxis(index, -2, 0)  # the counted axis first
     groups = math.prod(lines.shape[1:])
@@ -163,13 +165,6 @@ def _elements(x: Array, *, index: tuple[Any, ...]) -> Array:
 
 
 # ---- shapes -------------------------------------------------------------------------------------
-
-
-def _bincount_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
-    """The counts of 0 … n−1 take the place of the last axis."""
-    if not shapes[0]:
-        raise need("an array", ())
-    return (*shapes[0][:-1], count(options["n"], "n"))
 
 
 def _count_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
@@ -230,8 +225,7 @@ ARRAYS = (
     of_arrays("shape", lambda x: np.array(x.shape[:-1], dtype=np.float64)[:, None],
           "lengths of the axes", does="shape"),
     ONE_HOT,
-    of_arrays("bincount", _bincount, "how often each of 0 … n−1 occurs", parameters=_INDEX,
-          shape_rule=_bincount_shape),
+    of_arrays("bincount", _bincount, "how often each of 0 … n−1 occurs", parameters=_INDEX),
     TAKE,
     of_arrays("concat", _concat,
           "one after the other, along the last axis unless axis says otherwise",

@@ -26,8 +26,7 @@ from dropcheck.vocabulary.domains import (
     LawParameter,
 )
 from dropcheck.vocabulary.function import Array
-from dropcheck.vocabulary.law import Law, Nearly, scaled
-from dropcheck.vocabulary.laws.sampling import log_gammas, signs
+from dropcheck.vocabulary.law import Law, Nearly, log_gammas, scaled, signs
 from dropcheck.vocabulary.special import Special
 
 LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)

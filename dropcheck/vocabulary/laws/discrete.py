@@ -31,9 +31,10 @@ from dropcheck.vocabulary.law import (
     Size,
     Values,
     plain_argument,
+    random_words,
+    signs,
     uniforms,
 )
-from dropcheck.vocabulary.laws.sampling import random_words, signs
 
 P = LawParameter("p", PROBABILITIES)
 N = LawParameter("n", COUNT, adds=True)

@@ -10,10 +10,18 @@ import numpy as np
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.domains import COUNT, FINITE, POSITIVE, Domain, LawParameter, plain
 from dropcheck.vocabulary.function import Array
-from dropcheck.vocabulary.law import Generator, Law, Size, Values, Vector, inside, plain_argument
+from dropcheck.vocabulary.law import (
+    Generator,
+    Law,
+    Size,
+    Values,
+    Vector,
+    inside,
+    log_gammas,
+    plain_argument,
+)
 from dropcheck.vocabulary.laws.continuous import BETA, LOG_ROOT_TWO_PI, NORMAL
 from dropcheck.vocabulary.laws.discrete import BERNOULLI, BINOMIAL, DISCRETE_UNIFORM, OUTCOMES
-from dropcheck.vocabulary.laws.sampling import log_gammas
 from dropcheck.vocabulary.shapes import Shape, ShapeError
 
 # how far the sum of a Dirichlet vector may be from 1
