@@ -25,7 +25,6 @@ from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import (
     EXAMPLES,
     INDEPENDENT,
-    INDEPENDENT_ELSEWHERE,
     OPERATORS,
     SIGNATURE,
 )
@@ -216,6 +215,7 @@ _SIGNS_ELSEWHERE = {
     "±": "write the number, and the share that it may be off as 'tolerance'",
     "…": "write the numbers themselves",
     "∈": "write a comparison, or any(…)",
+    **dict.fromkeys("⊥⟂⫫", f"write {SIGNATURE}"),
     "^": "write '**' for a power",
     "&": "write 'and'",
     "|": "write 'or', abs(x) for a magnitude, norm(x) for a length, given=event for a condition",
@@ -227,14 +227,7 @@ _SIGNS_ELSEWHERE = {
 _NOT_PART = "{0!r} is not part of the language"
 _NO_STRINGS = "the language has no strings"
 _QUOTES = "'\"`“”‘’«»"
-_APART = rf"(?:{'|'.join(map(re.escape, sorted(INDEPENDENT_ELSEWHERE, reverse=True)))})(?![^\W\d_])"
 _OFF = "write the number, and the share that it may be off as 'tolerance'"
-
-
-def _apart(found: re.Match[str]) -> str:
-    sides = [found.string[: found.start(1)].strip(), found.string[found.end(1) :].strip()]
-    named = all(re.fullmatch(r"[\w.\[\]+\-*/ ]+", side) for side in sides)
-    return f"write {INDEPENDENT}({', '.join(sides)})" if named else f"write {SIGNATURE}"
 
 
 ODD_SIGNS: Table = (
@@ -247,7 +240,6 @@ ODD_SIGNS: Table = (
     (r"(?<!\w)(\d{1,40}|[^\W\d_])\s*(?P<at>\.{2,3}|…)\s*(\d{1,40}|[^\W\d_]\w{0,40})(?!\w)",
      "{1!r} is not part of the language",
      "write arange(n) for the numbers 0, …, n - 1; a loop goes through range(start, stop)"),
-    (rf"({_APART}(?:[\s\\!]*{_APART})*)", _NOT_PART, _apart),
     (rf"^\s*([{_QUOTES}]).*[{_QUOTES}]\s*$", "{0!r} does not belong to the text",
      "take the quotes out; YAML reads straight ones alone, \"…\" or '…', around a text"),
     (rf"^[^{_QUOTES}]*[\w)\]](['’]|[{_QUOTES}](?=[^{_QUOTES}]*$))",
@@ -365,10 +357,8 @@ LINES: Table = (
 
 LONGEST_SHOWN = 60  # characters of the user's text in a hint
 LEAST_ALIKE, SHORTEST = 0.83, 5  # of a misspelling: most short names are similar
-_POWER_OF_E = re.compile(r"(\bexp|\be\s*\*\*)\s*\([^()]*$")
 # Modules of scipy, numpy, torch and TensorFlow Probability whose names are laws.
 _OF_LAWS = ("stats", "random", "distributions", "rng")
-_DIFFERENTIAL = re.compile(r"d\w*\s*(\([^()]*\)\s*)?/\s*d\w")
 
 
 def slip_of(name: str, known: Iterable[str]) -> str | None:
@@ -395,14 +385,6 @@ def misspelled(name: str, known: Iterable[str]) -> str | None:
     exchanged = (one for one in near if sorted(one.lower()) == letters)
     found = next(exchanged, None)
     return nearest(name, near, LEAST_ALIKE) if found is None and len(name) >= SHORTEST else found
-
-
-def notation_hint(name: str, at: Position) -> str | None:
-    """The hint for notation such as `d/dx` or `exp(i * t)`, which begins with a name."""
-    line = at.source.text.split("\n")[at.line]
-    if _DIFFERENTIAL.match(line[at.column :]):
-        return DERIVATIVE
-    return COMPLEX if name in ("i", "j", "I") and _POWER_OF_E.search(line[: at.column]) else None
 
 
 def written_law(law: Law) -> str:

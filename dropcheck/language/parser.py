@@ -513,8 +513,13 @@ class _ModelReader:
             self.left.popleft()
             inner = blanks if inner is None else inner
             # a line such as `if x > 1:` has an error of its own
-            if outer is not None and not after.endswith(":"):
-                self._check_blanks(Position(self.source, first, len(blanks)), outer, inner, blanks)
+            alike = outer is None or (blanks == inner and blanks.startswith(outer))
+            if not alike and not after.endswith(":"):
+                error = Position(self.source, first, len(blanks)).error(
+                    "this line is not indented as the loop's first one is",
+                    "indent all lines of a body alike, by blanks alone",
+                )
+                self.unread.append(UnreadLine("", error.problems))
             after = rows[-1].rstrip()
             if _LOOP.match(rows[0]):
                 parts += self._loop(first, rows, blanks)
@@ -522,18 +527,6 @@ class _ModelReader:
             elif (line := self._read(first, rows, self._line)) is not None:
                 parts.append(line)
         return tuple(parts)
-
-    def _check_blanks(self, at: Position, outer: str, inner: str, blanks: str) -> None:
-        if blanks == inner and blanks.startswith(outer):
-            return
-        more = "more" if len(blanks) > len(inner) else "less"
-        error = at.error(
-            f"this line is indented {more} than the loop's first",
-            "indent all lines of a body alike",
-        )
-        if set(blanks + outer + inner) == {" ", "\t"}:
-            error = at.error("tabs and blanks are mixed before this line", "indent by blanks alone")
-        self.unread.append(UnreadLine("", error.problems))
 
     def _read(
         self, first: int, rows: list[str], read: Callable[[int, list[str]], _Read]

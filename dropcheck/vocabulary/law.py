@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from functools import cache, lru_cache, wraps
+from functools import lru_cache, wraps
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -187,7 +187,7 @@ class Law:
     @property
     def symmetric(self) -> bool:
         """Whether it is symmetric about its mean (or its median) for all arguments."""
-        return _symmetric(self)
+        return not self.discrete and callable(self.chances)
 
     @remembered
     def constant(self, *values: Any) -> float | None:
@@ -773,23 +773,6 @@ class Law:
             value[..., np.newaxis] if parameter.axes else value
             for parameter, value in zip(self.parameters, self._flat(values), strict=True)
         ]
-
-
-# a law without quantiles of its own, and one whose tails differ, are told by these levels
-_TELLING = np.array([1e-9, 0.01307, 0.1003, 0.2119, 0.3701, 0.4903])
-
-
-@cache
-def _symmetric(law: Law) -> bool:
-    if callable(law.chances):
-        return True
-    # z is one law if every parameter has a role: its quantiles tell
-    if law.own_axes or not all(one.role for one in law.parameters):
-        return False
-    own = law.units or ()
-    below, above = law.quantile(_TELLING, *own), law.upper_quantile(_TELLING, *own)
-    middle = (below + above) / 2
-    return bool((np.abs(middle - middle[0]) <= 1e-14 * np.abs(above - below).max()).all())
 
 
 @lru_cache(maxsize=4096)

@@ -283,13 +283,6 @@ class Moments:
     central_off: Floats
     cumulants_off: Floats
 
-    def spread(self, p: float) -> float:
-        """A bound of the norm of x - E x of an order, by that of the next even one."""
-        order = 2 * math.ceil(p / 2)
-        if order > HIGHEST_ORDER:
-            return math.inf
-        return math.pow(self.central[order] + self.central_off[order], 1.0 / order)
-
 
 def moments_by(rule: Rule, order: float) -> tuple[Rule, Moments]:
     """The moments of orders below `order`, and up to 8; with the rule that was fine enough."""
@@ -438,19 +431,15 @@ class Line:
             own = self.scale * norm_by(self.rule, p, self.loc / self.scale)
         elif self.rule is not None:  # Minkowski's inequality, quick for many
             own = abs(self.loc) + self.scale * norm_by(self.rule, p, 0.0)
-        elif self.known is not None:  # Minkowski's inequality, about the mean
-            own = abs(self.loc + self.scale * self.known.mean) + self.scale * self.known.spread(p)
         return min(max(abs(self.low), abs(self.high)), own)
 
     def spread(self, p: float) -> float:
         """The same of x - E x."""
         if self.low == self.high:
             return 0.0
-        if not p < self.order or self.known is None:
+        if not p < self.order or self.known is None or self.rule is None:
             return self.high - self.low if p < self.order else math.inf
-        own = self.known.spread(p)
-        if self.rule is not None:
-            own = norm_by(self.rule, p, -self.known.mean) + self.known.mean_off
+        own = norm_by(self.rule, p, -self.known.mean) + self.known.mean_off
         return min(self.high - self.low, self.scale * own)
 
     def log_mgf(self, t: float) -> float:

@@ -265,6 +265,3 @@ OVER_KEY = "over"
 SIGNATURE = f"{INDEPENDENT}(x, y)"
 """How independence is written, for messages."""
 EXAMPLES = f"'y {FOLLOWS} normal(0, 1)', 'x {FOLLOWS} y' or '{SIGNATURE}'"
-
-INDEPENDENT_ELSEWHERE = ("⊥", "⟂", "⫫", r"\perp", r"\bot", r"\indep", r"\independent", "_||_")
-"""Signs for independence that papers write between two quantities; some write a sign twice."""

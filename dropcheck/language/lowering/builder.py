@@ -15,7 +15,7 @@ from dropcheck.claims.values import WORDS
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language import graph
 from dropcheck.language.graph import Value, memory_text, most_elements
-from dropcheck.language.hints import name_hint, notation_hint
+from dropcheck.language.hints import name_hint
 from dropcheck.language.syntax import Call, ModelLine, Name, Node, Position, Subscript, children
 from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.vocabulary import shapes
@@ -342,7 +342,7 @@ class Scope:
         elif name in LAWS:
             hint = f"{name!r} is a law: draw from it on a line of the model, x ~ {name}(…)"
         else:
-            hint = notation_hint(name, at) or name_hint(name, known)
+            hint = name_hint(name, known)
         if hint is None and known:
             listed = sorted(islice(self._values, MOST_LISTED))
             more = ", …" if len(self._values) > MOST_LISTED else ""
@@ -428,7 +428,6 @@ class Context:
     steps: tuple[int, ...] = ()  # the current step of each enclosing loop, the outermost first
     looped: int = 0  # nodes in lines of loops that are lowered so far
     collected: set[int] = field(default_factory=set)  # ids of arrays of values at all steps
-    noted_axes: bool = False  # whether a reduction over all axes was noted
     drawn: set[str] = field(default_factory=set)
     origins: dict[int, Array] = field(default_factory=dict)  # of values that move elements, by id
     formula: bool = False  # whether a formula is lowered: indices beyond an array are errors

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dropcheck.claims.registry import DTYPE
-from dropcheck.errors import DropcheckError, Problem, suggestion
+from dropcheck.errors import DropcheckError, suggestion
 from dropcheck.language import syntax
 from dropcheck.language.alike import Integers, entries_alike
 from dropcheck.language.events import has_no_chance, is_event
@@ -27,7 +27,7 @@ from dropcheck.language.graph import (
     kernel_of,
     tuples,
 )
-from dropcheck.language.hints import function_hint, notation_hint, written_call
+from dropcheck.language.hints import function_hint, written_call
 from dropcheck.language.lowering.builder import Context, shape_at
 from dropcheck.language.lowering.model import (
     batch_shape,
@@ -263,8 +263,9 @@ def unknown_function(node: Call) -> DropcheckError:
             f"{INDEPENDENT!r} is a statement by itself, and cannot be a part of an expression",
             f"write claim: {SIGNATURE}, and expect: refuted where they depend on each other",
         )
-    hint = notation_hint(node.name, node.at) or function_hint(node.name)
-    return node.at.error(f"{node.name!r} is not a function of the language", hint)
+    return node.at.error(
+        f"{node.name!r} is not a function of the language", function_hint(node.name)
+    )
 
 
 def _function(context: Context, function: Function, node: Call) -> Value:
@@ -281,7 +282,7 @@ def _function(context: Context, function: Function, node: Call) -> Value:
             return taken
     given = tuple(value.shape for value in values)
     if EVERY_AXIS in function.parameters and EVERY_AXIS.name not in options:
-        options[EVERY_AXIS.name] = _every_axis(context, given[0], options, node)
+        options[EVERY_AXIS.name] = _every_axis(given[0], options, node)
     try:
         shape = function.shape(given, options)
     except (ValueError, OverflowError) as error:  # the latter, and numpy's own, of huge lengths
@@ -378,8 +379,7 @@ def _of_law(context: Context, node: Call) -> Value:
     # A density is written out only for symmetric laws on the whole line. There the formula falls
     # with the distance from the centre, so bounds of its terms are bounds of the density. For other
     # laws, more is known from the law.
-    symmetric = not law.discrete and law.symmetric and not callable(law.ends)
-    if function is LOG_DENSITY or (function is DENSITY and symmetric):
+    if function is LOG_DENSITY or (function is DENSITY and law.symmetric):
         written = written_out(context.graph, law, called.values, x, node.at)
         if written is not None and function is DENSITY:
             written = context.graph.elementwise(EXP, (written,), node.at)
@@ -389,25 +389,14 @@ def _of_law(context: Context, node: Call) -> Value:
     return context.graph.operation(function, (*called.values, x), shape, node.at, options)
 
 
-def _every_axis(
-    context: Context, shape: Shape, options: Mapping[str, Any], node: Call
-) -> float | tuple[float, ...]:
-    """All axes of one draw, for a reduction that names none; a note says so of several axes."""
+def _every_axis(shape: Shape, options: Mapping[str, Any], node: Call) -> float | tuple[float, ...]:
+    """All axes of one draw, for a reduction that names none."""
     if len(shape) < 2:
         return -1.0
     if "ord" in options and "ord" in {*dict(node.keywords), *("ord" for _ in node.arguments[1:2])}:
         raise node.at.error(
             f"{node.name} of shape {list(shape)} with 'ord' needs 'axis'",
             "write axis=-1 for the norms of the rows, or leave ord out for that of all elements",
-        )
-    if not context.noted_axes:
-        context.noted_axes = True
-        context.notes.append(
-            Problem(
-                f"{node.name!r} of shape {list(shape)} without 'axis' is over all elements",
-                node.at.location,
-                "write axis=-1 if the last axis is meant",
-            )
         )
     return tuple(float(axis) for axis in range(len(shape)))
 
