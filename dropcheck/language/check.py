@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from dropcheck.claims.registry import DTYPE, Case, Claim, Registry, SourceText
+from dropcheck.claims.registry import DTYPE, Case, Claim, Registry
 from dropcheck.claims.select import option_of, select
-from dropcheck.claims.values import NUMBER_FORMATS, WORDS, parameter_text
+from dropcheck.claims.values import NUMBER_FORMATS, parameter_text
 from dropcheck.errors import (
     MOST_PROBLEMS,
     About,
@@ -27,28 +27,12 @@ from dropcheck.language.compile import (
     parse_claim,
 )
 from dropcheck.language.hints import LONGEST_SHOWN, slip_of
-from dropcheck.language.lowering.builder import Scope, Skipped
-from dropcheck.language.lowering.lower import unknown_function
-from dropcheck.language.lowering.model import SLOT_HOME
 from dropcheck.language.parser import model_lines, parse_expression
 from dropcheck.language.syntax import (
-    Call,
-    Name,
-    Position,
-    Subscript,
     expressions_of,
     lines_of,
-    loops_of,
     names_in,
-    walk,
 )
-from dropcheck.vocabulary.constants import CONSTANTS
-from dropcheck.vocabulary.function import slot_and_mode
-from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
-from dropcheck.vocabulary.laws import LAWS
-from dropcheck.vocabulary.operators import OPERATORS
-
-_CALLED = frozenset({*FUNCTIONS, *OPERATORS, *OF_LAWS, *LAWS})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,13 +80,6 @@ def check_cases(
         parts.append(_check_claim(own[0].claim, own, graphs))
         if sum(len(part.problems) for part in parts) >= MOST_PROBLEMS:
             break
-    told = {(one.message, one.location) for part in parts for one in part.problems}
-    undefined = [
-        one
-        for one in _undefined_in_slots(claims.values())
-        if (one.message, one.location) not in told
-    ]
-    parts.append(Checked(problems=tuple(undefined)))
     parts.append(_unused([known.get(one, claims[one]) for one in claims], known.values(), graphs))
     return Checked(
         problems=at_most(dict.fromkeys(problem for part in parts for problem in part.problems)),
@@ -270,41 +247,6 @@ def _check_slots(claims: Iterable[Claim]) -> Checked:
             except DropcheckError as error:
                 problems += error.problems
     return Checked(problems=tuple(problems))
-
-
-def _undefined_in_slots(claims: Iterable[Claim]) -> Iterator[Problem]:
-    """Names in texts of slots that nothing defines, also in those that no claim asks for."""
-    slots = {one.location: (one, claim.slots) for claim in claims for one in claim.slots.values()}
-    for slot, others in slots.values():
-        scope = Scope()
-        scope.home = SLOT_HOME
-        lines, unread = ((), ()) if slot.model is None else model_lines(slot.model)
-        # what cannot be parsed may define any of its words, and a law may stand without arguments
-        words = {word for line in unread for word in WORDS.findall(line.text)}
-        scope.unsure = frozenset({*words, *CONSTANTS, *LAWS})
-        nowhere = Position(SourceText.plain(""), 0, 0)
-        scope.mark_broken(Name(nowhere, name) for name in slot.takes)
-        scope.mark_broken(name for line in lines_of(lines) for name in line.names)
-        scope.mark_broken(loop.name for loop in loops_of(lines))
-        drawn = [line.right for line in lines_of(lines) if line.drawn]
-        laws = {id(one.base if isinstance(one, Subscript) else one) for one in drawn}
-        called = {*_CALLED, *others}
-        nodes = expressions_of(lines)
-        for text in filter(None, (slot.gives, slot.law, slot.evaluation, slot.gradient)):
-            with suppress(DropcheckError):  # it is reported
-                nodes.append(parse_expression(text))
-        for node in walk(*nodes):
-            try:
-                if isinstance(node, Name):
-                    scope.look_up(node.name, node.at)
-                elif isinstance(node, Call) and not (
-                    id(node) in laws or called & {node.name, slot_and_mode(node.name)[0]}
-                ):
-                    raise unknown_function(node)
-            except Skipped:
-                continue
-            except DropcheckError as error:
-                yield from error.problems
 
 
 def _named(problem: Problem, claim: Claim, where: Sequence[Case], cases: int) -> Problem:

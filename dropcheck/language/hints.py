@@ -431,8 +431,8 @@ def law_hint(name: str) -> str:
 
     >>> law_hint("Ber"), law_hint("rpois"), law_hint("bernouli")
     ('write bernoulli(p)', 'write poisson(rate)', "did you mean 'bernoulli'?")
-    >>> law_hint("gumble_min"), law_hint("wald")
-    ("near it is gumbel; 'dropcheck show' lists all laws", "'dropcheck show' lists all laws")
+    >>> law_hint("wald")
+    "'dropcheck show' lists all laws"
     """
     written = _law_called(name)
     if written is not None:
@@ -443,13 +443,7 @@ def law_hint(name: str) -> str:
     for law in LAWS.values() if near is None else ():
         word = slip_of(name, law.aliases)
         near = near or (word and f"write {written_law(law)}")
-    if near is not None:
-        return near
-    from difflib import get_close_matches  # imported late: only an error needs it
-
-    most_alike = get_close_matches(name[:LONGEST_SHOWN], LAWS, 1)
-    near_it = f"near it is {most_alike[0]}; " if most_alike else ""
-    return f"{near_it}'dropcheck show' lists all laws"
+    return near or "'dropcheck show' lists all laws"
 
 
 def name_hint(name: str, known: Collection[str]) -> str | None:

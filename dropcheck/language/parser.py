@@ -109,14 +109,8 @@ def check_brackets(source: SourceText, lines: list[str], longest: int) -> None:
                     message = f"brackets are nested deeper than {DEEPEST_BRACKETS} levels"
                     raise at.error(message, "name a part of it on a line of the model")
                 continue
-            if not open_brackets:
-                message = f"{character!r} closes a bracket that was never opened"
-                raise at.error(message, "take it out")
-            opened, place = open_brackets.pop()
-            if opened != _CLOSES[character]:
-                where = f"column {place.location.column}"
-                where = where if place.line == number else f"line {place.location.line}"
-                message = f"{character!r} closes {opened!r} of {where}"
+            if not open_brackets or open_brackets.pop()[0] != _CLOSES[character]:
+                message = f"{character!r} closes no bracket that is open here"
                 raise at.error(message, "brackets close in the order in which they were opened")
     if open_brackets:
         opened, at = open_brackets[-1]

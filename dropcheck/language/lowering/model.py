@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -231,12 +231,6 @@ def _own_axes(called: LawCall) -> Shape:
     return shape_at(called.at, f"{law.name}: ", law.own_axes, known_shapes, known_values)
 
 
-@lru_cache(maxsize=1024)
-def _of_numbers(law: str, *numbers: float) -> str | None:
-    """The problem with the digits of draws; cases of one claim share most of their numbers."""
-    return digits_problem(LAWS[law], [np.array([one]) for one in numbers])
-
-
 def check_values(called: LawCall) -> None:
     """Check the arguments' values, if all are fixed; this looks at all elements.
 
@@ -247,13 +241,9 @@ def check_values(called: LawCall) -> None:
     if any(value.random or value.suspect for value in values):
         return
     fixed = [number(value.constant) for value in values]
-    numbers = [value.known for value in values if isinstance(value.known, float)]
-    plain = len(numbers) == len(fixed)
-    problem, hint = None, _about(law)
-    if law.conditions or not plain:
-        problem = argument_problem(law.parameters, fixed)  # of numbers each domain is checked
+    problem, hint = argument_problem(law.parameters, fixed), _about(law)
     if problem is None:
-        problem = _of_numbers(law.name, *numbers) if plain else digits_problem(law, fixed)
+        problem = digits_problem(law, fixed)
         hint = "draw around 0, and claim what does not depend on the place"
     if problem is not None:
         raise called.at.error(f"{law.name}: {problem}", hint, About.VALUES)
