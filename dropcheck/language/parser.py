@@ -590,7 +590,8 @@ class _ModelReader:
         """The name that a loop counts with, and the numbers that bound it."""
         text = "\n".join(rows)
         at = Position(self.source, first, len(text) - len(text.lstrip()))
-        if _HEADER.match(rows[0]):  # else more is wrong with it than its signs
+        headed = _HEADER.match(rows[0])
+        if headed:  # else more is wrong with it than its signs
             check_signs(self.source, first, rows)
         converter = Converter(self.source, self.lines, first, at.column)
         match self._statement(f"{text} pass"):
@@ -601,7 +602,9 @@ class _ModelReader:
             ) if len(over) <= 3:
                 numbers = tuple(map(converter.convert, over))
                 return Name(converter.position(target), name), numbers
-        raise at.error("a loop's first line reads 'for t in range(T):', with the colon", _HOW)
+        column = headed.end() if headed else at.column  # what it goes through is most often wrong
+        message = "a loop's first line reads 'for t in range(T):', with the colon"
+        raise Position(self.source, first, column).error(message, _HOW)
 
 
 _ONE_EACH = (
@@ -734,7 +737,7 @@ _HOW = (
 )
 
 _LOOP = re.compile(r"\s*for(?!\w)")
-_HEADER = re.compile(r"\s*for(?!\w).*?(?<!\w)in(?!\w)")
+_HEADER = re.compile(r"\s*for(?!\w).*?(?<!\w)in(?!\w)\s*")
 _MODEL_SIGN = re.compile(r"~|(?<![=!<>])=(?!=)|:=|<-")
 
 
