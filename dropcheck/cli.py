@@ -862,7 +862,6 @@ def _judged(given: Given, chosen: Chosen, settings: Settings) -> RunResult:
             processes=True,
             watch=tally.drew,
             decided=tally.decided,
-            plans=tally.plans,
         )
 
 

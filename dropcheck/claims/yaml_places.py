@@ -8,12 +8,11 @@ Positions are (line, column) from 0, in characters. A `Location`, for the user, 
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import Any
@@ -321,6 +320,7 @@ class _Composer:
         self, report: Problems, text: str, place: Callable[[LineColumn], LineColumn]
     ) -> None:
         self.report, self.place, self.count = report, place, 0
+        self.open = 0  # brackets of a text that a comma ended
         self.events: Iterator[Any] = iter(yaml.parse(text, Loader=yaml.CSafeLoader))
 
     def document(self) -> Node | None:
@@ -339,7 +339,9 @@ class _Composer:
     def _at(self, mark: Any) -> LineColumn:
         return self.place((mark.line, mark.column))
 
-    def _node(self, event: Any, depth: int, key: LineColumn | None = None) -> Node:
+    def _node(
+        self, event: Any, depth: int, key: LineColumn | None = None, *, flow: bool = False
+    ) -> Node:
         self.count += 1
         start, add = self._at(event.start_mark), self.report.add
         apart = "aliases and anchors are not part of the format"
@@ -356,15 +358,14 @@ class _Composer:
         if isinstance(event, yaml.ScalarEvent):
             last, _ = self._at(event.end_mark)
             text, style = event.value, event.style or ""
-            value = self._scalar(text, style, start)
+            cut = flow and not style and self._is_cut(text, start)
+            value = BROKEN if cut else self._scalar(text, style, start)
         elif depth >= DEEPEST:
             raise self.report.error(self.report.source.problem(start, *TOO_DEEP))
-        elif isinstance(event, yaml.MappingStartEvent):
-            style = "{" if event.flow_style else ""
-            value = self._mapping(depth, event.flow_style)
         else:
-            style = "[" if event.flow_style else ""
-            value = self._list(depth, event.flow_style)
+            mapping, flow = isinstance(event, yaml.MappingStartEvent), bool(event.flow_style)
+            style, self.open = ("{" if mapping else "[") * flow, 0
+            value = (self._mapping if mapping else self._list)(depth, flow)
         if event.tag is not None:
             tag = event.tag.replace("tag:yaml.org,2002:", "!!")
             hint = "take it out; to have a value read as text, put it in quotes"
@@ -390,26 +391,21 @@ class _Composer:
             return BROKEN
         return value
 
-    def _list(self, depth: int, flow: bool | None) -> list[Node]:
+    def _list(self, depth: int, flow: bool) -> list[Node]:
         items = []
         while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
-            items.append(self._node(event, depth + 1))
-        if not flow:
-            return items
-        pieces = [(one.text if _is_plain(one) else None, one.start) for one in items]
-        cut = self._cut(pieces)
-        return [replace(one, value=BROKEN) if at in cut else one for at, one in enumerate(items)]
+            items.append(self._node(event, depth + 1, flow=flow))
+        return items
 
-    def _mapping(self, depth: int, flow: bool | None) -> dict[str, Node]:
+    def _mapping(self, depth: int, flow: bool) -> dict[str, Node]:
         """The entries of a mapping; of a repeated key the first.
 
         Keys are kept as written, so that `no` and `1` are ordinary names.
         """
         entries: dict[str, Node] = {}
-        pieces: list[tuple[str | None, LineColumn]] = []  # what stands between commas
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
-            key = self._node(event, depth + 1)
-            value = self._node(next(self.events), depth + 1, key.start)
+            key = self._node(event, depth + 1, flow=flow)
+            value = self._node(next(self.events), depth + 1, key.start, flow=flow)
             add, at = self.report.add, key.start
             if key.value is BROKEN:
                 continue
@@ -424,96 +420,54 @@ class _Composer:
                 add(at, message, "take one of them out, or rename it")
             else:
                 entries[key.text] = value
-                absent = value.value is None and not value.text
-                text = key.text if absent else value.text if _is_plain(value) else None
-                pieces.append((text, at))
-        names = list(entries)
-        for number in self._cut(pieces) if flow else ():
-            name = names[number]
-            if pieces[number][0] == name:  # no key, but what stands after a comma
-                del entries[name]
-            else:
-                entries[name] = replace(entries[name], value=BROKEN)
         return entries
 
-    def _cut(self, pieces: list[tuple[str | None, LineColumn]]) -> set[int]:
-        """Report texts that a comma cuts, such as `normal(0, 1)` in braces; return their pieces."""
-        cut: set[int] = set()
-        for at, (text, _) in enumerate(pieces):
-            whole, last = text or "", at
-            while _surplus(whole) > 0 and last + 1 < len(pieces) and pieces[last + 1][0]:
-                last += 1
-                whole += f", {pieces[last][0]}"
-            if at in cut or last == at or _surplus(whole):
-                continue
-            cut |= {*range(at, last + 1)}
-            after, place = pieces[at + 1]
-            message = f"the comma before {after!r} ends a value: between brackets every comma does"
-            hint = values.range_meant(whole) or f'put the whole in quotes: "{shortened(whole)}"'
-            self.report.add(place, message, hint)
+    def _is_cut(self, text: str, start: LineColumn) -> bool:
+        """Whether a comma between brackets ends a text, such as that in `{law: normal(0, 1)}`.
+
+        It is reported once for all pieces of the text.
+        """
+        opened = sum((one in "([") - (one in ")]") for one in text)
+        if opened > 0 and not self.open:
+            message = f"a comma ends {shortened(text)!r}: between brackets every comma ends a value"
+            self.report.add(start, message, "put the whole text in quotes")
+        cut = self.open > 0 or opened > 0
+        self.open = max(0, self.open + opened)
         return cut
 
 
-def _is_plain(node: Node) -> bool:
-    return not node.style and not isinstance(node.value, dict | list) and node.value is not BROKEN
-
-
-def _surplus(text: str) -> int:
-    """How many more brackets a text opens than it closes."""
-    return sum((one in "([") - (one in ")]") for one in text)
-
-
 # ---- from the text of a scalar to its places in the file -----------------------------------------
-
-_WORD = re.compile(r"\S+")
-_BETWEEN_WORDS = re.compile(r"(?:\s|\\\n)*")  # a backslash at the end of a line joins the next
-_REST_OF_WORD = re.compile(r"\S*")
-
-
-def _end_of(pattern: re.Pattern[str], text: str, at: int) -> int:
-    """Where the match of a pattern at a place ends; the place itself if there is none."""
-    found = pattern.match(text, at)
-    return at if found is None else found.end()
 
 
 def source_text(node: Node, source: Source) -> SourceText:
     """The text of a scalar with its places, without line breaks at its end.
 
-    The places are exact for `|` blocks, and for other text without escapes. After an escape they
-    are off by at most its length.
+    The places are exact for `|` blocks, and for other text without escapes. What comes after an
+    escape is taken to stand where it would without.
     """
     if node.written is not None:
         return node.written
-    # words follow each other in the file; what comes after an escape is taken to stand where it
-    # would without
-    text, first, folded = node.text.rstrip("\n"), node.start[0], node.style in (">", "|")
-    lines = source.lines[first : node.last + 1]
-    raw, starts = "\n".join(lines), [0, *itertools.accumulate(len(line) + 1 for line in lines)]
-    at = starts[1] if folded else node.start[1] + (node.style in ("'", '"'))
-    visible, end = True, (first + folded, 0 if folded else at)  # of the last word
-    found: list[list[tuple[int, LineColumn]]] = []
-    moved: LineColumn = (0, 0)
-    for line in text.split("\n"):
-        pieces: list[tuple[int, LineColumn]] = []
-        for match in _WORD.finditer(line) if visible else ():
-            word, column = match.group(), match.start()
-            begin = _end_of(_BETWEEN_WORDS, raw, at)
-            begin = raw.find(word, begin, _end_of(_REST_OF_WORD, raw, begin))
-            if begin < 0:  # an escape hides it
-                visible = False
-                break
-            at = begin + len(word)
-            row = bisect_right(starts, begin) - 1
-            end = (first + row, at - starts[row])
-            column_0 = begin - starts[row] - column  # where the line would begin
-            if not pieces or moved != (first + row, column_0):
-                moved = (first + row, column_0)
-                pieces.append(
-                    (column, (first + row, begin - starts[row])) if pieces else (0, moved)
-                )
-        found.append(pieces or [(0, end)])
-    place = source.location
-    return SourceText(text, tuple(tuple((c, place(at)) for c, at in pieces) for pieces in found))
+    text, block, first = node.text.rstrip("\n"), node.style in (">", "|"), node.start[0]
+    found: list[list[tuple[int, Location]]] = [[] for _ in text.split("\n")]
+    at = number = 0  # how much of the text is found, and the line there
+    for row in range(first + block, node.last + 1):
+        begin = node.start[1] + (node.style in ("'", '"')) if row == first else 0
+        written = source.line(row)[begin:].removesuffix("\\").rstrip()
+        if not (word := written.lstrip()):
+            continue
+        if (next_at := text.find(word[0], at)) < 0:
+            break
+        number, at = number + text.count("\n", at, next_at), next_at
+        column = at - text.rfind("\n", 0, at) - 1
+        shift = 0 if found[number] else column  # its first piece begins with the line
+        place = source.location((row, begin + len(written) - len(word) - shift))
+        found[number].append((column - shift, place))
+        if not text.startswith(word, at):  # an escape, or the end
+            break
+        at += len(word)
+    places: list[tuple[tuple[int, Location], ...]] = [((0, source.location(node.start)),)]
+    places += [tuple(pieces) or places[-1] for pieces in found]
+    return SourceText(text, tuple(places[1:]))
 
 
 # ---- what the parser's errors mean ---------------------------------------------------------------

@@ -678,7 +678,6 @@ class CaseRun:
                 first=offset + tally.spans,
                 count=count,
                 wanted=a_span * (needed - tally.spans),
-                planned=(needed - tally.spans) * program.span_draws,
             )
             if offset and spans.first_undefined is not None:  # its number among the pilot's draws
                 first = max(spans.first_undefined - program.span_values, 0)

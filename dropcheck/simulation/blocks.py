@@ -24,8 +24,7 @@ STREAMS = 64
 class Request:
     """The spans from `first` to `first + count - 1` of one case's stream of draws.
 
-    `wanted` is the time in seconds, on one thread, until the case looks at its sums again, and
-    `planned` the draws.
+    `wanted` is the time in seconds, on one thread, until the case looks at its sums again.
     """
 
     program: Program
@@ -36,7 +35,6 @@ class Request:
     first: int
     count: int
     wanted: float = 0.0
-    planned: int = 0
 
     @property
     def draws(self) -> int:
