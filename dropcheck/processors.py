@@ -11,7 +11,7 @@ import os
 import time
 from contextlib import suppress
 from functools import lru_cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 
 class Stopwatch:
@@ -31,49 +31,21 @@ class Stopwatch:
         return min(time.perf_counter() - clock, time.process_time() - processor)
 
 
-GROUPS = Path("/sys/fs/cgroup")
-OWN = Path("/proc/self/cgroup")
+QUOTA = Path("/sys/fs/cgroup/cpu.max")
+"""A container's quota and its period, in microseconds (Linux, cgroups(7), version 2)."""
 
 
 @lru_cache(maxsize=1)
 def default_threads() -> int:
     """The number of threads that this process may use."""
-    return threads_within(quota())
+    affinity = getattr(os, "sched_getaffinity", None)
+    count = (len(affinity(0)) if affinity else os.cpu_count()) or 1
+    return max(1, math.ceil(min(quota(), count)))
 
 
-def threads_within(allowed: float) -> int:
-    """The number of processors to run on, or the quota `allowed`, rounded up, if that is less.
-
-    >>> threads_within(0.5)
-    1
-    """
-    count = os.cpu_count() or 1
-    if hasattr(os, "sched_getaffinity"):
-        count = len(os.sched_getaffinity(0)) or 1
-    return max(1, min(count, math.ceil(min(allowed, count))))
-
-
-def quota(own: Path = OWN, groups: Path = GROUPS) -> float:
-    """The processors that the control groups of this process may use; infinite without a quota.
-
-    Args:
-        own: the file that names the group of the process.
-        groups: the folder of all groups, of version 2 (Linux, cgroups(7)).
-    """
-    lowest = math.inf
-    with suppress(OSError, ValueError):
-        for line in own.read_text(encoding="utf-8").splitlines():
-            number, controllers, path = line.split(":", 2)
-            if number == "0" and not controllers:
-                group = PurePosixPath(path.lstrip("/"))
-                # those around it limit it too
-                lowest = min(_of(groups / one) for one in (group, *group.parents))
-    return lowest
-
-
-def _of(folder: Path) -> float:
-    with suppress(OSError, ValueError):
-        most, period = (folder / "cpu.max").read_text(encoding="utf-8").split()
-        if most != "max" and float(period) > 0:
-            return float(most) / float(period)
+def quota(file: Path = QUOTA) -> float:
+    """The processors that a container may use; infinite without a quota."""
+    with suppress(OSError, ValueError, ZeroDivisionError):
+        most, period = file.read_text(encoding="utf-8").split()
+        return float(most.replace("max", "inf")) / float(period)
     return math.inf
