@@ -122,7 +122,7 @@ class Code(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Slot:
     """A name in a claims file to which code may be bound, and mathematics to use without code.
 
@@ -132,14 +132,14 @@ class Slot:
     """
 
     name: str
-    title: str | None
-    takes: tuple[str, ...]
-    model: SourceText | None
-    gives: SourceText | None
-    law: SourceText | None
-    gradient: SourceText | None
-    evaluation: SourceText | None
-    independent: bool
+    title: str | None = None
+    takes: tuple[str, ...] = ()
+    model: SourceText | None = None
+    gives: SourceText | None = None
+    law: SourceText | None = None
+    gradient: SourceText | None = None
+    evaluation: SourceText | None = None
+    independent: bool = False
     location: Location
     shape: tuple[SourceText, ...] | None = None
     fractions: frozenset[str] = frozenset()  # arguments to which some claim gives fractions
@@ -197,7 +197,7 @@ class Family:
     statements: tuple[Stated, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """One statement, read from YAML; its texts are not parsed yet.
 
@@ -208,21 +208,21 @@ class Claim:
     id: str
     title: str
     statement: SourceText
-    model: SourceText | None
+    model: SourceText | None = None
     parameters: Mapping[str, tuple[ParameterValue, ...]]  # by name, the values of its grid
-    cases: tuple[Mapping[str, ParameterValue], ...] | None  # listed cases
-    requires: tuple[SourceText, ...]
+    cases: tuple[Mapping[str, ParameterValue], ...] | None = None  # listed cases
+    requires: tuple[SourceText, ...] = ()
     expect: str  # "verified" or "refuted"
-    tolerance: Tolerance | None
+    tolerance: Tolerance | None = None
     resolution: float
-    within: float | None
-    sources: tuple[Passage, ...]
-    says: str | None
-    note: str | None
-    truth: str | None  # the id of the claim that is true in place of this one
-    tags: tuple[str, ...]
+    within: float | None = None
+    sources: tuple[Passage, ...] = ()
+    says: str | None = None
+    note: str | None = None
+    truth: str | None = None  # the id of the claim that is true in place of this one
+    tags: tuple[str, ...] = ()
     location: Location  # of the id
-    parameter_locations: Mapping[str, Location]
+    parameter_locations: Mapping[str, Location] = field(default_factory=dict)
     family: Family | None = None
     written: Written | None = None  # the text in the document, if it comes from one
     asymptotic: bool = False  # whether the limit theorem judges what the model does not bound

@@ -34,14 +34,7 @@ FIRST_DRAWS = 3
 _RETURN = "return {'y': y}, with an array of `count` draws for each name"
 _SLOT = Slot(
     name="sample",
-    title=None,
-    takes=(),
-    model=None,
-    gives=None,
     law=SourceText.plain("sample"),  # as of a sampler, draws of one call are independent
-    gradient=None,
-    evaluation=None,
-    independent=False,
     location=Location("sample"),
 )
 _ASKED = CodeRequest(draws=FIRST_DRAWS, shapes=(), dtype=None, modes=frozenset())

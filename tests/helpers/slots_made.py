@@ -32,14 +32,9 @@ def slot(name: str = "dropout", takes: Sequence[str] = ("x", "p"), file: str = "
     """A slot of a file."""
     return Slot(
         name=name,
-        title=None,
         takes=tuple(takes),
         model=SourceText.plain("m ~ bernoulli(1 - p)"),
         gives=SourceText.plain("m * x / (1 - p)"),
-        law=None,
-        gradient=None,
-        evaluation=None,
-        independent=False,
         location=Location(file, 1, 1),
     )
 
