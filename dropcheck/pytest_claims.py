@@ -18,10 +18,11 @@ from dropcheck.errors import DropcheckError, Problem, file_suggestion
 from dropcheck.language.check import check_registry
 from dropcheck.language.compile import CaseGraphs
 from dropcheck.options import REPEATED, VALUES, read_value
+from dropcheck.report.facts import facts
 from dropcheck.report.screen import Terminal, problems_text
 from dropcheck.report.table import case_block
 from dropcheck.report.words import headline
-from dropcheck.results import CaseResult, Outcome
+from dropcheck.results import Outcome
 from dropcheck.settings import Settings
 
 SEED = "dropcheck_seed"
@@ -129,7 +130,7 @@ class ClaimsFile(pytest.File):
         from dropcheck.code.columns import with_columns
         from dropcheck.code.slots import implementations_of
 
-        made = implementations_of(given, self.plugin.root, late=True)
+        made = implementations_of(given, self.plugin.root)
         return with_columns(registry, made, graphs=self.graphs)
 
     def repeat(self, case: Case) -> str:
@@ -165,7 +166,8 @@ class CaseItem(pytest.Item):
         [result] = verify_cases(
             [self.case], plugin.settings, parent.registry, parent.repeat, graphs=parent.graphs
         )
-        self.user_properties += properties(result, plugin.settings)
+        shown = {"seed": plugin.settings.seed, "alpha": plugin.settings.alpha}
+        self.user_properties += [*facts(result).items(), *shown.items()]
         for text in result.warnings:
             self.warn(UserWarning(f"dropcheck: {text}"))
         if result.result is Outcome.PASS:
@@ -197,25 +199,6 @@ class CaseItem(pytest.Item):
         heading = self.name if alone else f"statement {self.name}"
         line = (self.case.claim.location.file_line or 1) - 1
         return self.parent.path, line, heading
-
-
-def properties(result: CaseResult, settings: Settings) -> list[tuple[str, object]]:
-    """The properties of a case in a report of pytest; unknown ones are left out."""
-    values: dict[str, object] = {
-        "verdict": str(result.verdict),
-        "expect": str(result.expect),
-        "estimate": result.estimate,
-        "interval": None if result.interval is None else list(result.interval),
-        "within": result.within,
-        "exact": None if result.exact is None else result.exact.value,
-        "confirmed": result.confirmed,
-        "confidence": result.confidence,
-        "guarantee": None if result.guarantee is None else str(result.guarantee),
-        "draws": result.draws,
-        "seed": settings.seed,
-        "alpha": settings.alpha,
-    }
-    return [(name, value) for name, value in values.items() if value is not None]
 
 
 def text_of(problems: Iterable[Problem]) -> str:

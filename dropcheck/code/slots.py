@@ -11,8 +11,8 @@ import pkgutil
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -47,13 +47,12 @@ class Implementation:
     """Code for slots, under the name of its column: a framework's own, or what the run names.
 
     By slot, `given` are the targets of the command line, as `module:function`. They are imported
-    when they are bound; if `late`, when a case first asks them for anything.
+    when they are bound.
     """
 
     name: str
     given: Mapping[str, str] = field(default_factory=dict)
     folder: Path = Path()  # where modules of the command line are looked for
-    late: bool = False
 
     @property
     def framework(self) -> str:
@@ -93,9 +92,6 @@ class Implementation:
         Raises:
             DropcheckError: its framework is not installed, or code that it names is not there.
         """
-        if self.late and self.given:
-            bound = cache(lambda: replace(self, late=False).bind(slots))
-            return {name: _Late(bound, name) for name in slots if name in self.given}
         functions = self.functions(slots)
         if not functions:
             return {}
@@ -124,16 +120,6 @@ class Implementation:
             raise DropcheckError(Problem(message, hint=hint)) from error
 
 
-class _Late:
-    """Code of a slot that is bound when it is first asked for anything."""
-
-    def __init__(self, bound: Callable[[], Mapping[str, Code]], slot: str) -> None:
-        self._bound, self._slot = bound, slot
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._bound()[self._slot], name)
-
-
 _bound: dict[str, Column] = {}  # columns of this worker
 
 
@@ -159,9 +145,7 @@ _MINE = "mine"  # the name of an implementation in hints
 _EXAMPLES = "write --with torch, or --with torch:dropout=torch.nn.functional:dropout"
 
 
-def implementations_of(
-    given: Sequence[str], folder: Path, *, late: bool = False
-) -> tuple[Implementation, ...]:
+def implementations_of(given: Sequence[str], folder: Path) -> tuple[Implementation, ...]:
     """The implementations that are asked for, in order.
 
     Nothing of them is imported.
@@ -169,7 +153,6 @@ def implementations_of(
     Args:
         given: texts as on the command line; several with one name are one implementation.
         folder: modules are looked for there.
-        late: whether code is imported when a case first asks for it.
 
     Raises:
         DropcheckError: a text cannot be read, or an implementation is not known; with all problems.
@@ -191,7 +174,7 @@ def implementations_of(
             problems.append(Problem(f"no implementation {name!r} is known", hint=hint))
     if problems:
         raise DropcheckError(problems)
-    return tuple(Implementation(name, own, folder, late) for name, own in asked.items())
+    return tuple(Implementation(name, own, folder) for name, own in asked.items())
 
 
 def needed(given: Sequence[str], claim: Claim) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from dropcheck.claims.registry import Claim, Registry, Slot, Tolerance
@@ -26,12 +25,8 @@ if TYPE_CHECKING:
 UNKNOWN = Reason.NOT_KNOWN_EXACTLY
 MOST_ROWS = 20  # of a list of cases
 MOST_VALUES = 8  # of a list of exact values
-LABELS = 14  # columns that the labels take, with the space around them
 WRITTEN = 30  # characters of a formula: enough to tell it from others of its sentence
 LONGEST = 60  # characters that are shown of what is not claimed; its place leads to the rest
-LINE = 90  # of prose: longer ones are hard to read
-# texts of which continued lines are indented
-CODE = ("claim", "written", "read", "model", "slots", "requires", "parameters")
 
 
 def claim_cards(
@@ -42,12 +37,12 @@ def claim_cards(
     for claim in claims:
         if items:
             items.append("")
-        items += _card(claim, registry, terminal)
+        items += _card(claim, registry)
         items.append(f"  example     {examples[claim.id]}")
     return render(items, terminal)
 
 
-def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[RenderableType]:
+def _card(claim: Claim, registry: Registry) -> list[RenderableType]:
     from dropcheck.code.columns import calls_of_slots
     from dropcheck.language.compile import CaseGraphs
     from dropcheck.running import verify_cases  # loads numpy, which a list does not need
@@ -83,8 +78,7 @@ def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[Renderab
         "truth": f"{true.id}: {one_line(true.statement.text)}" if true else claim.truth,
         "where": place(claim.location),
     }
-    shown = {label: _broken(text, label, terminal) for label, text in said.items() if text}
-    return [styled(claim.id, "bold"), pairs(shown)]
+    return [styled(claim.id, "bold"), pairs({label: text for label, text in said.items() if text})]
 
 
 def _slot(slot: Slot) -> str:
@@ -116,29 +110,6 @@ def _sources(sources: Sequence[Passage], registry: Registry) -> dict[str, str | 
     if len(texts) > 1:
         return {"sources": "\n".join(", ".join(filter(None, pair)) for pair in texts)}
     return dict(zip(("document", "section"), texts[0], strict=True)) if texts else {}
-
-
-def _broken(text: str, label: str, terminal: Terminal) -> str:
-    """The text with its lines broken between words; continued lines of code are indented.
-
-    A word that is longer than a line is left for rich to fold.
-    """
-    if terminal.width is None:
-        return text
-    room = terminal.width - LABELS
-    code = label in CODE
-    lines: list[str] = []
-    for written in text.split("\n"):
-        own = written[: len(written) - len(written.lstrip())]
-        lines += wrap(
-            written,
-            max(room if code else min(room, LINE), 10),
-            subsequent_indent=f"{own}    " if code else "",
-            break_long_words=False,
-            break_on_hyphens=False,
-            replace_whitespace=False,
-        ) or [""]
-    return "\n".join(lines)
 
 
 def parameters_text(claim: Claim) -> str:
