@@ -58,8 +58,7 @@ def table(rows: Sequence[Row], columns: Columns, terminal: Terminal) -> list[Ren
     for name in columns.dropped:
         if not fits():
             least.pop(name, None)
-    folded = not fits() and len(least) <= 2  # nothing more can go
-    if not fits() and not folded:
+    if not fits():
         first, *rest = width
         blocks = [
             item
@@ -74,20 +73,13 @@ def table(rows: Sequence[Row], columns: Columns, terminal: Terminal) -> list[Ren
     from rich import box
     from rich.table import Table
 
-    whole = {name for name in least if not folded and name not in flexible}
-    if folded:  # a name stays whole where the words beside it do, for who copies it
-        first, *rest = least
-        words = (word for row in shown for name in rest for word in row[name][0].split())
-        whole |= (
-            {first} if width[first] + 2 * GAP + max(map(cells, words), default=0) <= room else set()
-        )
     grid = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, GAP - 1, 0, 0))
     for name, wide in least.items():
         grid.add_column(
             styled(heads[name], "bold"),
             justify="right" if name in columns.right else "left",
-            no_wrap=name in whole,
-            min_width=None if folded else wide,
+            no_wrap=name not in flexible,
+            min_width=wide,
         )
     for row in shown:
         cells_of_row = ((row.get(name, ("", "")), name in columns.cut) for name in least)
