@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from dropcheck.report import conformance as pivoting
+from dropcheck.claims.values import short_parameters
 from dropcheck.report import numbers, words
-from dropcheck.report.conformance import conformance
 from dropcheck.report.facts import facts, summary
 from dropcheck.report.screen import UNLIMITED, Terminal, cells, packed, plain, render, styled
 from dropcheck.results import CaseResult, Outcome, RunResult
@@ -167,42 +166,28 @@ def contents(run: RunResult, verbose: int = 0) -> Contents:
     each case. What is alone in a table is shown in its parts. Where code was under test, there is a
     column for each implementation; with `verbose` estimates are in the cells.
     """
-    pivot = conformance(run.cases, each=verbose > 0)
+    by_column = any(case.column for case in run.cases)
+    legend: list[str] = []
     shown: list[Row]
-    if pivot is None:
-        known, columns, legend = rows(run.cases, verbose), IN_FULL if verbose else FEW, []
+    if by_column:
+        shown, columns, legend = conformance(run.cases, verbose > 0)
+    else:
+        known, columns = rows(run.cases, verbose), IN_FULL if verbose else FEW
         shown = [{**row, "result": (row["result"], words.STYLES[one.result])} for row, one in known]
         if any(row["passed"] for row, _ in known):
             columns = replace(columns, headings={"parameters": "worst case"})
-    else:
-        names = ["\n".join(filter(None, head)) for head in pivot.heads]
-        columns = Columns(names=("claim", "parameters", *names), prose=("parameters",))
-        legend = pivot.legend(Outcome.PASS, Outcome.FAIL)
-        shown = [
-            {"claim": row.claim, "parameters": row.parameters}
-            | {
-                name: (pivoting.shown(cell, verbose=verbose > 0), _style(cell))
-                for name, cell in zip(names, row.cells, strict=True)
-            }
-            for row in pivot.rows
-        ]
     cases = words.not_passed(run.cases)
     rest = len(cases) - MOST_BLOCKS
     more = numbers.plural(rest, "more case")
     return Contents(
         rows=shown,
         columns=columns,
-        by_column=pivot is not None,
+        by_column=by_column,
         legend=legend,
         cases=cases[:MOST_BLOCKS],
         more=f"and {more} that did not pass: --format json has each" if rest > 0 else "",
         remarks=remarks(run),
     )
-
-
-def _style(cell: pivoting.Cell) -> str:
-    outcome = pivoting.outcome(cell)
-    return words.STYLES[outcome] if outcome else ""
 
 
 def run_report(run: RunResult, terminal: Terminal, *, verbose: int = 0, quiet: bool = False) -> str:
@@ -239,6 +224,54 @@ def rows(cases: Sequence[CaseResult], verbose: int) -> list[tuple[dict[str, str]
             said["parameters"] = ", ".join(filter(None, (statement, said.get("parameters"))))
         shown.append((said, case))
     return shown
+
+
+SIGNS = {  # of a cell by its worst case, with their meanings
+    Outcome.ERROR: ("error", "could not be judged"),
+    Outcome.FAIL: ("✗", "does not hold"),
+    Outcome.UNDECIDED: ("?", "undecided"),
+    Outcome.PASS: ("✓", "holds"),
+}
+NOTHING = "-"
+
+
+def conformance(cases: Sequence[CaseResult], each: bool) -> tuple[list[Row], Columns, list[str]]:
+    """Claims by columns: the mathematics, and each implementation in each of its number formats.
+
+    A claim has one row, or with `each` one for each of its parameter values, and its estimates. The
+    meanings of the signs come with it, without those that a reader knows.
+    """
+    groups: dict[tuple[str, str], dict[str, list[CaseResult]]] = {}
+    names = dict.fromkeys(map(_column, sorted(cases, key=lambda case: bool(case.column))))
+    for case in cases:
+        key = case.of or case.claim, short_parameters(case.point) if each else ""
+        groups.setdefault(key, {}).setdefault(_column(case), []).append(case)
+    found = {words.worst(cell).result for own in groups.values() for cell in own.values()}
+    signs = (SIGNS[one] for one in SIGNS if one in found - {Outcome.PASS, Outcome.FAIL})
+    legend = [f"{sign} {meaning}" for sign, meaning in signs]
+    if any(case.calls and case.calls.declared for case in cases):
+        legend.append("draws of a call count each where slots say elements: independent")
+    if any(len(own) < len(names) for own in groups.values()):
+        legend.append(f"{NOTHING} says nothing of it")
+    shown: list[Row] = []
+    for (claim, at), own in groups.items():
+        signs_of = {name: _cell(own.get(name, ()), each) for name in names}
+        shown.append({"claim": claim, "parameters": at, **signs_of})
+    return shown, Columns(names=("claim", "parameters", *names), prose=("parameters",)), legend
+
+
+def _column(case: CaseResult) -> str:
+    return "\n".join(filter(None, (case.column or "model", case.dtype)))
+
+
+def _cell(cases: Sequence[CaseResult], each: bool) -> tuple[str, str]:
+    """The sign of the worst case, with its estimate, interval and draws; and its style."""
+    if not cases:
+        return NOTHING, ""
+    case = words.worst(cases)
+    said, labels = facts(case), ("estimated", "interval", *["draws"] * (case.draws > 0))
+    more = [said[one].removeprefix("diff ") for one in labels if each and one in said]
+    return "\n".join([SIGNS[case.result][0], *more]), words.STYLES[case.result]
 
 
 def told(said: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,10 +13,9 @@ from report_cases import FAILED, PASSED, UNDECIDED, run_of
 from dropcheck.claims.registry import Registry
 from dropcheck.errors import Location, Problem
 from dropcheck.report import Report
-from dropcheck.report.conformance import conformance, sign
 from dropcheck.report.formats import FORMATS
 from dropcheck.report.screen import Terminal, problems_text, terminal_of
-from dropcheck.report.table import run_report
+from dropcheck.report.table import conformance, run_report
 from dropcheck.report.words import worst
 from dropcheck.results import CaseResult, Outcome, Region, Verdict
 
@@ -150,22 +149,18 @@ def made(name: str, *cases: CaseResult) -> str:
     return text
 
 
-def signs(*cases: CaseResult) -> Iterator[tuple[str, str, str]]:
-    table = conformance(cases)
-    assert table is not None
-    for row in table.rows:
-        yield row.claim, row.parameters, "".join(map(sign, row.cells))
+def signs(cases: Sequence[CaseResult], *, each: bool) -> Iterator[str]:
+    for row in conformance(cases, each)[0]:
+        cells = (cell if isinstance(cell, str) else cell[0] for cell in row.values())
+        yield " ".join(cell.partition("\n")[0] for cell in cells)
 
 
 def test_a_cell_is_the_worst_case_of_a_claim_in_a_column() -> None:
     low = of_code(LOW, "torch")
     cases = [at(MEAN, p) for p in (0.1, 0.2, 0.3)]
     cases += [at(low, 0.1), at(low, 0.2), at(of_code(MEAN, "torch"), 0.3)]
-    assert list(signs(*cases)) == [("mean", "", "✓✗")]
-    each = conformance(cases, each=True)
-    assert each is not None
-    assert [row.parameters for row in each.rows] == ["p=0.1", "p=0.2", "p=0.3"]
-    assert ["".join(map(sign, row.cells)) for row in each.rows] == ["✓✗", "✓✗", "✓✓"]
+    assert [*signs(cases, each=False)] == ["mean  ✓ ✗"]
+    assert [*signs(cases, each=True)] == ["mean p=0.1 ✓ ✗", "mean p=0.2 ✓ ✗", "mean p=0.3 ✓ ✓"]
 
 
 @pytest.mark.parametrize("width", [24, 30, 40, 80, 160])
