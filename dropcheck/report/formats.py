@@ -16,7 +16,7 @@ from decimal import Decimal
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
-from typing import Any, TypeVar
+from typing import Any
 
 from dropcheck import __version__
 from dropcheck.errors import DropcheckError, Location, Problem, suggestion
@@ -24,10 +24,10 @@ from dropcheck.report import Report, table, words
 from dropcheck.report.facts import facts, summary
 from dropcheck.report.screen import Terminal, one_line, place, plain
 from dropcheck.results import CaseResult, Outcome, Passage, Written
-from dropcheck.results.coverage import Coverage, counts
+from dropcheck.results.coverage import counts
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Format:
     """A format of a run's report.
 
@@ -46,64 +46,6 @@ class Format:
         return self.shows_interruption or not report.run.interrupted
 
 
-FORMATS: dict[str, Format] = {}
-PRINTED: dict[str, Format] = {}
-WRITTEN: dict[str, Format] = {}
-Text = TypeVar("Text", str, bytes)
-Make = Callable[[Report], Text]
-
-
-def report_format(name: str, **more: Any) -> Callable[[Make[Text]], Make[Text]]:
-    """Make a function a format with this name; `more` are further fields of `Format`."""
-
-    def enter(make: Make[Text]) -> Make[Text]:
-        form = FORMATS[name] = Format(make=make, **more)
-        if form.printed:
-            PRINTED[name] = form
-        if form.ending is not None:
-            WRITTEN[form.ending] = form
-        return make
-
-    return enter
-
-
-def written_as(path: Path) -> Format | None:
-    """The format of a file, by its ending; None where there is none.
-
-    >>> written_as(Path("out/run.SVG")) is FORMATS["svg"], written_as(Path("a.txt"))
-    (True, None)
-    """
-    return WRITTEN.get(path.suffix.lower())
-
-
-def format_hint(name: str) -> str | None:
-    """What to write instead of a format that does not exist, or is not printed.
-
-    >>> format_hint("md"), format_hint("html"), format_hint("nothing")
-    ("did you mean 'markdown'?", "write it to a file: '-o FILE.html'", None)
-    """
-    for known, form in FORMATS.items():
-        if name.lower().lstrip(".") in (known, (form.ending or "")[1:]):
-            if form.printed:
-                return f"did you mean {known!r}?"
-            return f"write it to a file: '-o FILE{form.ending}'"
-    return suggestion(name, PRINTED)
-
-
-def require_libraries(paths: Iterable[Path]) -> None:
-    """Check that the libraries for the files are installed, before a run spends time on them.
-
-    Raises:
-        DropcheckError: a library is not installed.
-    """
-    pictures = any(form.picture for form in map(written_as, paths) if form is not None)
-    if pictures and find_spec("matplotlib") is None:
-        hint = "pip install matplotlib; HTML reports do without"
-        message = "pictures need matplotlib, which is not installed"
-        raise DropcheckError(Problem(message, hint=hint))
-
-
-@report_format("table", shows_interruption=True)
 def table_report(report: Report) -> str:
     """The table, what did not pass, and the summary."""
     terminal = report.terminal or Terminal()
@@ -115,7 +57,6 @@ def table_report(report: Report) -> str:
 SCHEMA = 1
 
 
-@report_format("json", ending=".json", shows_interruption=True)
 def json_report(report: Report) -> str:
     """Every field of a run and of its cases."""
     run = report.run
@@ -134,7 +75,7 @@ def json_report(report: Report) -> str:
             "asymptotic": run.asymptotic,
             "draws": run.draws,
         },
-        documents=coverage_data(run.coverage),
+        documents=[{"file": one.file, **counts([one])} for one in run.coverage],
         cases=[_case_data(case) for case in run.cases],
         warnings=run.warnings,
     )
@@ -165,11 +106,6 @@ def errors_json(problems: Iterable[Problem]) -> str:
     """The report of errors that prevented a command."""
     document = plain_data({"schema": SCHEMA, "errors": list(problems)})
     return json.dumps(document, indent=2, allow_nan=False) + "\n"
-
-
-def coverage_data(documents: Iterable[Coverage]) -> list[dict[str, Any]]:
-    """How much of each document is claimed."""
-    return [{"file": one.file, **counts([one])} for one in documents]
 
 
 def fields_of(record: object, names: str) -> dict[str, Any]:
@@ -223,7 +159,6 @@ def sources_data(sources: Sequence[Passage]) -> dict[str, Any]:
 # ---- JUnit XML -----------------------------------------------------------------------------------
 
 
-@report_format("junit", ending=".xml", shows_interruption=True)
 def junit_report(report: Report) -> str:
     """One suite in ASCII, with a test case for each case.
 
@@ -285,7 +220,6 @@ _MARKUP = re.compile(r"([\\`*_\[\]<>|~$&])")
 _REFERENCE = re.compile(r"(@(?=\w)|#(?=\w)|:(?=[\w+-]+:)|\w:(?=//)|\bwww(?=\.))", re.ASCII)
 
 
-@report_format("markdown", ending=".md", shows_interruption=True)
 def markdown_report(report: Report) -> str:
     """The table, what did not pass, notes, warnings, and the summary."""
     held = table.contents(report.run, report.verbose)
@@ -361,7 +295,6 @@ LONGEST_NAME = 150  # characters of a case's name in a title
 LONGEST = 4000  # characters of one message; GitHub cuts those that are much longer
 
 
-@report_format("github")
 def run_annotations(report: Report) -> str:
     """An annotation for each case that did not pass; then notices."""
     errors: list[str] = []
@@ -471,7 +404,6 @@ NUMBERS: Mapping[str, Raw] = {
 """What a spreadsheet computes with; the other columns are what is said of a case, in words."""
 
 
-@report_format("csv", ending=".csv")
 def csv_report(report: Report) -> str:
     """A row for each case; a field is empty where its value is unknown, or an end infinite."""
     import csv
@@ -508,7 +440,6 @@ def field_of(value: float | str | None) -> str:
 # ---- pages and pictures --------------------------------------------------------------------------
 
 
-@report_format("html", ending=".html", printed=False, shows_interruption=True)
 def html_report(report: Report) -> str:
     """One page."""
     from dropcheck.report.html import html_report
@@ -522,6 +453,55 @@ def _picture(kind: str, report: Report) -> bytes:
     return picture(kind, report)
 
 
-for _kind in ("svg", "png"):
-    told = {"printed": False, "shows_interruption": True, "picture": True}
-    report_format(_kind, ending=f".{_kind}", **told)(partial(_picture, _kind))
+# ---- all formats ---------------------------------------------------------------------------------
+
+_DRAWN: dict[str, Any] = {"printed": False, "shows_interruption": True, "picture": True}
+FORMATS: Mapping[str, Format] = {
+    "table": Format(table_report, shows_interruption=True),
+    "json": Format(json_report, ".json", shows_interruption=True),
+    "junit": Format(junit_report, ".xml", shows_interruption=True),
+    "markdown": Format(markdown_report, ".md", shows_interruption=True),
+    "github": Format(run_annotations),
+    "csv": Format(csv_report, ".csv"),
+    "html": Format(html_report, ".html", printed=False, shows_interruption=True),
+    "svg": Format(partial(_picture, "svg"), ".svg", **_DRAWN),
+    "png": Format(partial(_picture, "png"), ".png", **_DRAWN),
+}
+PRINTED = {name: form for name, form in FORMATS.items() if form.printed}
+WRITTEN = {form.ending: form for form in FORMATS.values() if form.ending is not None}
+
+
+def written_as(path: Path) -> Format | None:
+    """The format of a file, by its ending; None where there is none.
+
+    >>> written_as(Path("out/run.SVG")) is FORMATS["svg"], written_as(Path("a.txt"))
+    (True, None)
+    """
+    return WRITTEN.get(path.suffix.lower())
+
+
+def format_hint(name: str) -> str | None:
+    """What to write instead of a format that does not exist, or is not printed.
+
+    >>> format_hint("md"), format_hint("html"), format_hint("nothing")
+    ("did you mean 'markdown'?", "write it to a file: '-o FILE.html'", None)
+    """
+    for known, form in FORMATS.items():
+        if name.lower().lstrip(".") in (known, (form.ending or "")[1:]):
+            if form.printed:
+                return f"did you mean {known!r}?"
+            return f"write it to a file: '-o FILE{form.ending}'"
+    return suggestion(name, PRINTED)
+
+
+def require_libraries(paths: Iterable[Path]) -> None:
+    """Check that the libraries for the files are installed, before a run spends time on them.
+
+    Raises:
+        DropcheckError: a library is not installed.
+    """
+    pictures = any(form.picture for form in map(written_as, paths) if form is not None)
+    if pictures and find_spec("matplotlib") is None:
+        hint = "pip install matplotlib; HTML reports do without"
+        message = "pictures need matplotlib, which is not installed"
+        raise DropcheckError(Problem(message, hint=hint))
