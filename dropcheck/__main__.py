@@ -53,8 +53,6 @@ def program() -> NoReturn:
             os.write(2, b"error: there is not enough memory to load dropcheck\n")
     with contextlib.suppress(KeyboardInterrupt):
         interrupt.ignore()  # from here on no signal changes the exit code
-    with contextlib.suppress(OSError):  # standard error is closed
-        interrupt.say_unwritten()
     if interrupt.heard() and _busy():
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(AttributeError, OSError, ValueError):  # closed, or none

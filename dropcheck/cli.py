@@ -838,7 +838,6 @@ def _check_outputs(given: Given, outputs: Sequence[Path]) -> None:
     if problems:
         raise DropcheckError(problems)
     require_libraries(outputs)
-    interrupt.unwritten[:] = map(str, outputs)
 
 
 def _judged(given: Given, chosen: Chosen, settings: Settings) -> RunResult:

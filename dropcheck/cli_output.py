@@ -12,7 +12,6 @@ from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from dropcheck import interrupt
 from dropcheck.errors import DropcheckError, Problem
 
 if TYPE_CHECKING:
@@ -186,10 +185,7 @@ def deliver(report: Report, name: str, outputs: Sequence[Path]) -> list[Problem]
     """Print a report, and write it to the files; returns what could not be printed or written."""
     unprinted = print_report(report, name)
     complain(unprinted)  # before the files, in case these end the program
-    unwritten: list[Problem] = []
-    for path in outputs:
-        unwritten += write_report(path, report)
-        interrupt.unwritten.remove(str(path))
+    unwritten = [problem for path in outputs for problem in write_report(path, report)]
     complain(unwritten)
     return [*unprinted, *unwritten]
 

@@ -2,7 +2,7 @@
 
 SIGTERM is what `kill`, `timeout`, containers and CI send. After the first signal the program prints
 what is finished, which takes a moment. A second signal in that moment is ignored, so that no report
-is cut short; a later one ends the program at once and names the files that are not written yet.
+is cut short; a later one ends the program at once.
 Nothing of this happens where the package is only imported.
 """
 
@@ -17,9 +17,6 @@ INTERRUPTED = 130
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 # Seconds after the first signal in which a second one is ignored.
 PATIENCE = 1.0
-
-unwritten: list[str] = []
-"""The requested files that are neither written yet nor reported as failed."""
 
 _first_signal: float | None = None  # by the clock of `time.monotonic`
 
@@ -54,14 +51,6 @@ def heard() -> bool:
     return _first_signal is not None
 
 
-def say_unwritten() -> None:
-    """Name the files that are not written because of an interruption, if there are any."""
-    if heard() and unwritten:
-        names = ", ".join(map(repr, unwritten))
-        message = f"error: not written, because of the interruption: {names}\n"
-        os.write(2, message.encode("utf-8", "backslashreplace"))
-
-
 def _handle() -> None:
     global _first_signal  # noqa: PLW0603 - there is one program
     now = time.monotonic()
@@ -69,5 +58,4 @@ def _handle() -> None:
         _first_signal = now
         raise KeyboardInterrupt
     if now - _first_signal > PATIENCE:
-        say_unwritten()
         os._exit(INTERRUPTED)
