@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 
@@ -15,7 +15,8 @@ from dropcheck.claims.registry import Claim, Registry, SourceText
 from dropcheck.claims.values import WORDS
 from dropcheck.claims.yaml_places import BROKEN, LineColumn, Node, Problems, compose_piece, decode
 from dropcheck.documents.coverage import coverage_of
-from dropcheck.documents.latex import EACH_STEP, LatexError, statements
+from dropcheck.documents.figures import UnreadError
+from dropcheck.documents.latex import EACH_STEP, statements
 from dropcheck.documents.markdown import read_markdown
 from dropcheck.documents.marks import (
     BLOCK_KEYS,
@@ -76,17 +77,9 @@ def document_of(data: bytes, path: Path, name: str) -> Registry:
     if page.report and not builder.claims:
         raise page.report.error()
     registry = builder.registry(marked.title) if builder.claims else Registry(name, {}, {})
-    spoken = [one.spoken for one in builder.marks.values()]
+    spoken = [one for one, _ in builder.marks.values()]
     covered = coverage_of(page, marked.passages, spoken)
     return replace(registry, coverage=(covered,))
-
-
-@dataclass(frozen=True, slots=True)
-class _Stated:
-    """A mark that was read, and the notation for its formula."""
-
-    spoken: Spoken
-    notation: Mapping[str, str]
 
 
 class _Builder:
@@ -101,7 +94,8 @@ class _Builder:
         self.claims: dict[str, Node] = {}
         self.parameters: dict[str, Node] = {}
         self.notation: dict[str, str] = {}
-        self.marks: dict[str, _Stated] = {}  # by their ids
+        # by their ids, with the notation for a formula
+        self.marks: dict[str, tuple[Spoken, Mapping[str, str]]] = {}
         self.made: Counter[str] = Counter()  # how often each id was generated
 
     # ---- blocks --------------------------------------------------------------------------------
@@ -157,7 +151,7 @@ class _Builder:
         comment = mark.comment
         try:
             spoken = spoken_of(mark, stated)
-        except LatexError as error:
+        except UnreadError as error:
             at = comment.start if error.column < 0 else comment.before.at[error.column]
             self.page.refuse(at, error.message, error.hint)
             return
@@ -220,7 +214,7 @@ class _Builder:
             self.report.add(start, message, "give one of the two another #id")
             return
         self.claims[name] = _mapping(entries, start)
-        self.marks[name] = _Stated(spoken, dict(self.notation))
+        self.marks[name] = spoken, dict(self.notation)
 
     def _words_in(self, spoken: Spoken, known: set[str]) -> set[str]:
         """The words that may be names: `d_k` if that or `dk` is known, and otherwise d and k."""
@@ -311,9 +305,10 @@ class _Builder:
         registry = registry_of(_mapping(top, start), self.report)
         claims: dict[str, Claim] = {}
         for name, read in registry.claims.items():
-            mark = self.marks.get(name)
             try:
-                for one in (read,) if mark is None else self._of_mark(read, mark):
+                for one in (
+                    self._of_mark(read, *self.marks[name]) if name in self.marks else (read,)
+                ):
                     if one.id in claims:
                         message = f"the id {one.id!r} is given twice"
                         hint = "give one of the two another #id"
@@ -327,13 +322,15 @@ class _Builder:
             raise DropcheckError(at_most(in_file_order(problems)))
         return registry
 
-    def _of_mark(self, claim: Claim, mark: _Stated) -> Iterator[Claim]:
+    def _of_mark(
+        self, claim: Claim, spoken: Spoken, notation: Mapping[str, str]
+    ) -> Iterator[Claim]:
         """The claim of a mark; a formula is a chain, which gives one claim for each link.
 
         Raises:
             DropcheckError: the formula or the model cannot be read.
         """
-        formula, figure, printed = mark.spoken.statement, mark.spoken.figure, mark.spoken.printed
+        formula, figure, printed = spoken.statement, spoken.figure, spoken.printed
         if printed is not None:
             written = Written(
                 text=printed.text,
@@ -342,23 +339,23 @@ class _Builder:
                 digits=None if figure is None else figure.digits,
                 unit=None if figure is None else figure.unit,
                 percent=figure is not None and figure.percent,
-                rounded=mark.spoken.rounded,
+                rounded=spoken.rounded,
             )
             claim = replace(claim, written=written)
-        if not mark.spoken.is_formula:
+        if not spoken.is_formula:
             yield claim
             return
         names = known_names(parse_claim(claim), claim.expand()[0].parameters)
         try:
-            refuse_doubtful_number(formula.text, self.page.source.text, names, mark.notation)
+            refuse_doubtful_number(formula.text, self.page.source.text, names, notation)
             texts = statements(
                 formula.text,
                 names,
-                mark.notation,
-                last_row=mark.spoken.last_row,
-                each=mark.spoken.each_step,
+                notation,
+                last_row=spoken.last_row,
+                each=spoken.each_step,
             )
-        except LatexError as error:
+        except UnreadError as error:
             at = self.page.location(formula.at[min(error.column, len(formula.at) - 1)])
             raise DropcheckError(Problem(error.message, at, error.hint)) from None
         for count, text in enumerate(texts, 1):
@@ -375,7 +372,7 @@ def refuse_doubtful_number(
     After a digit, as in 2π, it is the number.
 
     Raises:
-        LatexError: the model has no pi, but the document gives π an index or begins a formula by
+        UnreadError: the model has no pi, but the document gives π an index or begins a formula by
             π =.
 
     >>> refuse_doubtful_number(r"\sqrt{2\pi} = 2.5", r"weights $\pi_k$", {}, {})
@@ -386,7 +383,7 @@ def refuse_doubtful_number(
     for found in _PI.finditer(formula):
         own = _OWN_PI.search(document)
         if own is not None and not formula[: found.start()].rstrip()[-1:].isdigit():
-            raise LatexError(
+            raise UnreadError(
                 found.start(),
                 rf"\pi may be the number 3.14159… or the document's own, as in {own[0].strip()!r}",
                 r"""call it pi in the model, or say which: notation: {"\\pi": pi}""",

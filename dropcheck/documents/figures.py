@@ -50,13 +50,12 @@ _LAST = frozenset("0123456789%⁰¹²³⁴⁵⁶⁷⁸⁹")
 LONGEST_FIGURE = 80
 
 
-@dataclass(frozen=True, slots=True)
-class FigureError(Exception):
-    """Why no figure can be read before a mark; `column` counts from 0 in the text."""
+class UnreadError(Exception):
+    """Why a figure or a formula cannot be read; `column` counts from 0 in its text."""
 
-    column: int
-    message: str
-    hint: str
+    def __init__(self, column: int, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.column, self.message, self.hint = column, message, hint
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +85,7 @@ def read_before(text: str, end: int) -> Figure | None:
         None if the text does not end in a digit or a percent sign.
 
     Raises:
-        FigureError: there may be several ways to read it.
+        UnreadError: there may be several ways to read it.
 
     >>> read_before("raises it by **41%**", 20).unit
     Decimal('0.01')
@@ -107,16 +106,16 @@ def read_before(text: str, end: int) -> Figure | None:
     if found is None:
         if last == "}":  # it is not the end of $10^{-3}$
             return None
-        raise FigureError(stop - 1, "no number stands before this sign", WHOLE)
+        raise UnreadError(stop - 1, "no number stands before this sign", WHOLE)
     printed = found["number"]
     start = _beginning(text, found.start(), stop)
     if is_power(found) and _FACTOR.search(seen(text[max(0, start - LONGEST_FIGURE) : start])):
-        raise FigureError(start, "what this power multiplies is not read", WHOLE)
+        raise UnreadError(start, "what this power multiplies is not read", WHOLE)
     whole = re.sub(GROUP, "", printed)
     if re.match(rf"0+{GROUP}", printed):
-        raise FigureError(start, f"{printed!r} may have a decimal comma", "write a decimal point")
+        raise UnreadError(start, f"{printed!r} may have a decimal comma", "write a decimal point")
     if re.match("0[0-9]", whole):
-        raise FigureError(start, f"{printed!r} begins with 0, as a code does", WHOLE)
+        raise UnreadError(start, f"{printed!r} begins with 0, as a code does", WHOLE)
     power = found["e"] or found["power"] or (found["raised"] or "").translate(_SUPERSCRIPTS) or "0"
     shift = int(power.replace("\N{MINUS SIGN}", "-")) - (2 if found["percent"] else 0)
     number = Decimal(1 if is_power(found) else whole)
@@ -128,7 +127,7 @@ def read_before(text: str, end: int) -> Figure | None:
     unit = Decimal(1).scaleb(places + shift)
     if math.ulp(float(digits)) > unit:
         message = f"{printed!r} has more digits than a number of 64 bits holds"
-        raise FigureError(start, message, "print 15 digits at most, or a power of ten")
+        raise UnreadError(start, message, "print 15 digits at most, or a power of ten")
     plain = unit <= 1 and -9 <= digits.adjusted() <= 15
     written = f"{digits:f}" if plain else f"{digits:e}".replace("e+", "e")
     return Figure(written, digits, unit, start, stop, bool(found["percent"]))
@@ -138,7 +137,7 @@ def _of_fraction(text: str, found: re.Match[str]) -> Figure:
     above, below = (one for one in found.groups() if one is not None)
     start = _beginning(text, found.start(), found.end())
     if re.search(r"[0-9][\s*_`]*\Z", text[max(0, start - LONGEST_FIGURE) : start]):
-        raise FigureError(start, "a number before a fraction may be a part of it", WHOLE)
+        raise UnreadError(start, "a number before a fraction may be a part of it", WHOLE)
     sign = "-" if text[start] in MINUS else ""
     return Figure(f"{sign}{above} / {below}", None, None, start, found.end())
 
@@ -185,7 +184,7 @@ def _beginning(text: str, start: int, stop: int) -> int:
     """Where a number begins, including its sign.
 
     Raises:
-        FigureError: the text before it may make it a part of something else.
+        UnreadError: the text before it may make it a part of something else.
     """
     signed = start > 0 and text[start - 1] in (*MINUS, "+")
     first = start - 1 if signed else start
@@ -200,13 +199,13 @@ def _beginning(text: str, start: int, stop: int) -> int:
     apart = re.search(r"\s", between) is not None
     operation = _OPERATION.search(head) if between else None
     if _SEVERAL_GROUPS.search(head) and between and re.match(r"\d{3}(?!\d)", text[first:stop]):
-        raise FigureError(first - 1, "this may be one number or two", _SEPARATOR)
+        raise UnreadError(first - 1, "this may be one number or two", _SEPARATOR)
     if apart and _LABELLED.search(head):
         return first
     if operation is not None or re.search(r"\s\*+\s", between):
         last = operation.group() if operation is not None else between.strip()
     elif signed and apart and re.search(r"[0-9)\]]\Z", head):
-        raise FigureError(first, "this sign may be that of a difference", WHOLE)
+        raise UnreadError(first, "this sign may be that of a difference", WHOLE)
     elif apart:
         if last in _BEFORE_SPACES or last.isalnum() or unicodedata.category(last) == "So":
             return first
@@ -217,10 +216,10 @@ def _beginning(text: str, start: int, stop: int) -> int:
             return first
     if before == written and not between:
         shown = re.split(r"\s", written[-12:] + text[first:stop])[-1]
-        raise FigureError(first - 1, f"{shown!r} may be read in several ways", WHOLE)
+        raise UnreadError(first - 1, f"{shown!r} may be read in several ways", WHOLE)
     at = max(0, first - len(between) - len(last))
     how = "stands before" if apart else "is glued to"
-    raise FigureError(at, f"{last!r} {how} this figure", WHOLE)
+    raise UnreadError(at, f"{last!r} {how} this figure", WHOLE)
 
 
 # Directly before a figure: "~" for about; a colon, a comma or a full stop, if it does not follow a

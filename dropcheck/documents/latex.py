@@ -3,7 +3,7 @@ r"""Reads a formula as statements of the language, or raises an error with a col
 It reads a strict subset of LaTeX. The names of the model decide what a formula means: `d_k` is a
 name if the model has it, and else an element of d; `qk` is a product if q and k are names and `qk`
 is not. Elements count from 1 in formulas and from 0 in the language. `\cdot` between two vectors is
-their inner product; two vectors side by side are refused. Whatever refuses raises a `LatexError`.
+their inner product; two vectors side by side are refused. Whatever refuses raises a `UnreadError`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from decimal import Decimal
 from itertools import chain, pairwise, product, takewhile
 
 from dropcheck.claims.registry import SourceText
-from dropcheck.documents.figures import FigureError, read_before
+from dropcheck.documents.figures import UnreadError, read_before
 from dropcheck.errors import DropcheckError
 from dropcheck.language import syntax
 from dropcheck.language.compile import Known
@@ -41,14 +41,6 @@ _EACH = "write a formula with its mark for each"
 _RANGE = "write a range: a \\le x \\le b"
 
 
-class LatexError(Exception):
-    """Why a formula cannot be read; `column` counts from 0 in the formula."""
-
-    def __init__(self, column: int, message: str, hint: str | None = None) -> None:
-        super().__init__(message)
-        self.column, self.message, self.hint = column, message, hint
-
-
 def statements(
     formula: str,
     names: Mapping[str, Known],
@@ -69,7 +61,7 @@ def statements(
         each: so does each relation of several rows.
 
     Raises:
-        LatexError: it is outside the subset, or there are several ways to read it.
+        UnreadError: it is outside the subset, or there are several ways to read it.
 
     >>> number, vector = Known(), Known(axes=1, random=True)
     >>> names = {"q": vector, "k": vector, "d_k": number}
@@ -83,9 +75,9 @@ def statements(
         rows = rows_of(tokens)
         if len(rows) > 1 and not last_row:
             at = rows[1][0][0].column
-            raise LatexError(at, "several statements stand in this formula", _EACH)
+            raise UnreadError(at, "several statements stand in this formula", _EACH)
         if not rows:
-            raise LatexError(0, "the formula is empty")
+            raise UnreadError(0, "the formula is empty")
         said = rows[-1]
         if last_row and len(said) > 1:
             said = [[*_last_side(said[-2]), *said[-1]]]
@@ -93,7 +85,7 @@ def statements(
         ends = len(said) > 1 and not (last_row or each)
         return tuple(map(_statement, reader.links(ends=ends)))
     except RecursionError:
-        raise LatexError(0, "this formula is too deep", "name a part of it in the model") from None
+        raise UnreadError(0, "this formula is too deep", "name a part of it in the model") from None
 
 
 def _statement(link: _Link) -> str:
@@ -215,7 +207,7 @@ def tokens_of(formula: str, notation: Mapping[str, str]) -> list[Token]:
     ['Var', '(', 'x', ')', '=', '1000']
     """
     if len(formula) > LONGEST:
-        raise LatexError(0, f"this formula is longer than {LONGEST:,} characters")
+        raise UnreadError(0, f"this formula is longer than {LONGEST:,} characters")
     formula = _LAST_OF_ROW.sub(lambda found: " " * len(found[0]), _without_reasons(formula))
     return list(_tokens(_LAST.sub("", formula), notation))
 
@@ -247,21 +239,21 @@ def _tokens(formula: str, notation: Mapping[str, str]) -> Iterator[Token]:
         found = _TOKEN.match(formula, at)
         if found is None:
             message = f"'{formula[at]}' is not part of what is read"
-            raise LatexError(at, message, "write it as LaTeX does")
+            raise UnreadError(at, message, "write it as LaTeX does")
         start, at = at, found.end()
         if found["power"]:
             message = f"{found['number']}e… may be a power of ten or a product with e"
-            raise LatexError(start, message, r"write 2 \cdot 10^{-3}")
+            raise UnreadError(start, message, r"write 2 \cdot 10^{-3}")
         kind, text = str(found.lastgroup), found.group()
         if found["nested"]:
             kind, text = _upright("", found["inner"] or f"{found['first']}{found['rest']}")
         elif found["upright"]:
             word = found["letter"] if found["word"] is None else found["word"]
             if word is None and formula[at:].lstrip().startswith("{"):
-                raise LatexError(start, f"what stands in {text} is not read", OUTSIDE)
+                raise UnreadError(start, f"what stands in {text} is not read", OUTSIDE)
             if word is None:
                 message = f"{text} is followed by a word in braces"
-                raise LatexError(at, message, rf"write {text}{{E}}")
+                raise UnreadError(at, message, rf"write {text}{{E}}")
             kind, text = _upright(found["upright"], word)
         elif found["number"]:
             kind, text = "number", found["number"].replace("{,}", "")
@@ -369,7 +361,7 @@ def rows_of(tokens: Iterable[Token]) -> list[list[list[Token]]]:
                 found[-1][-1] += part
             elif place or part[0].text in _SIGNS:
                 message = "a statement may go on or begin here"
-                raise LatexError(part[0].column, message, _EACH)
+                raise UnreadError(part[0].column, message, _EACH)
             else:
                 found.append([part])
     return found
@@ -496,9 +488,11 @@ class _FormulaReader:
         """The text of the token that is `by` tokens further on; `by` may be negative."""
         return self.tokens[self.at + by].text if 0 <= self.at + by < len(self.tokens) else ""
 
-    def error(self, message: str, hint: str | None = None, column: int | None = None) -> LatexError:
+    def error(
+        self, message: str, hint: str | None = None, column: int | None = None
+    ) -> UnreadError:
         """An error at a column, by default at the next token."""
-        return LatexError(self.token.column if column is None else column, message, hint)
+        return UnreadError(self.token.column if column is None else column, message, hint)
 
     # ---- relations and events ------------------------------------------------------------------
 
@@ -533,7 +527,7 @@ class _FormulaReader:
         hint = f"{_EACH}, or steps: {EACH_STEP} in the mark"
         raise self.error("the ends of this chain are not related", hint)
 
-    def _stray(self) -> LatexError:
+    def _stray(self) -> UnreadError:
         """The error for a token that continues no statement."""
         token = self.token
         if token.text in REFUSED and not self.names.get(token.text[1:]):
@@ -582,7 +576,7 @@ class _FormulaReader:
         text = _LAST.sub("", _without_reasons(self.formula[start:end]))
         try:
             figure = read_before(text, len(text))
-        except FigureError:
+        except UnreadError:
             return None
         if figure is None or figure.digits is None or text[: figure.start].strip(" &"):
             return None
@@ -1302,22 +1296,22 @@ class _FormulaReader:
 # ---- names ---------------------------------------------------------------------------------------
 
 
-def unknown(column: int, name: str, names: Collection[str], *, below: bool = False) -> LatexError:
+def unknown(column: int, name: str, names: Collection[str], *, below: bool = False) -> UnreadError:
     """The error for an unknown name, with a hint at what may be meant."""
     head = name.partition("_")[0]
     if below and (head in OPERATORS or (head in FUNCTIONS and head not in tex.GREEK)):
         every = "all draws" if head in OPERATORS else "all elements"
         hint = f"if it means {every}, name it in 'notation', with the meaning {head}"
-        return LatexError(column, f"what stands below {head} is not read", hint)
+        return UnreadError(column, f"what stands below {head} is not read", hint)
     if name == "lambda":
-        return LatexError(column, f"{name!r} is no name of the model", "name the line lambda_")
+        return UnreadError(column, f"{name!r} is no name of the model", "name the line lambda_")
     meant = next((one.hint for one in OPERATORS.values() if name in one.aliases), None)
     near = name_hint(name, list(names)) or meant or slip_of(name, [*OPERATORS, *FUNCTIONS])
     own = ", ".join(sorted(set(names).difference(tex.LETTERS.values())))
-    return LatexError(column, f"{name!r} is no name of the model", near or f"{_ITS_NAMES} {own}")
+    return UnreadError(column, f"{name!r} is no name of the model", near or f"{_ITS_NAMES} {own}")
 
 
-def unread(token: Token, names: Collection[str]) -> LatexError:
+def unread(token: Token, names: Collection[str]) -> UnreadError:
     """The error for a command or a symbol that is not read."""
     name = token.text.removeprefix("\\")
     if name in tex.GREEK:
@@ -1325,7 +1319,7 @@ def unread(token: Token, names: Collection[str]) -> LatexError:
     known = [one for one in names if len(one) > 1]
     hint = name_hint(name, known) if token.kind == "command" else None
     message = f"'{token.text}' is not part of what is read"
-    return LatexError(token.column, message, MEANT.get(token.text) or hint or NOTATION)
+    return UnreadError(token.column, message, MEANT.get(token.text) or hint or NOTATION)
 
 
 def cut(token: Token, names: Collection[str], *, subscripted: bool) -> list[str]:
@@ -1333,7 +1327,7 @@ def cut(token: Token, names: Collection[str], *, subscripted: bool) -> list[str]
     text = token.text
 
     if len(text) > LONGEST_WORD:
-        raise LatexError(token.column, f"{text[:12]}… is no name of the model")
+        raise UnreadError(token.column, f"{text[:12]}… is no name of the model")
     ways: dict[int, list[list[str]]] = {len(text): [[]]}
     for start in reversed(range(len(text))):
         last = subscripted and start == len(text) - 1
@@ -1345,7 +1339,7 @@ def cut(token: Token, names: Collection[str], *, subscripted: bool) -> list[str]
     if not found:
         raise unknown(token.column, text, names)
     message = f"{text!r} may be {' or '.join(' '.join(way) for way in found)}"
-    raise LatexError(token.column, message, rf"write \mathit{{{text}}}, or spaces")
+    raise UnreadError(token.column, message, rf"write \mathit{{{text}}}, or spaces")
 
 
 def notated(token: Token) -> Node:
@@ -1355,7 +1349,7 @@ def notated(token: Token) -> Node:
     except DropcheckError as error:
         problem = error.problems[0]
         message = f"notation {token.text!r}: {problem.message}"
-        raise LatexError(token.column, message, problem.hint) from None
+        raise UnreadError(token.column, message, problem.hint) from None
 
 
 # ---- which product is meant ----------------------------------------------------------------------
@@ -1381,14 +1375,14 @@ def times(sign: str, left: Node, right: Node, axes: AxisCounts, column: int) -> 
         if isinstance(right, syntax.Transpose):
             return Call(left.at, tex.OUTER_NAME, (left, right.base))
         hint = r"write q^\top k or q \cdot k for the inner product, \odot element by element"
-        raise LatexError(column, "two vectors stand side by side", hint)
+        raise UnreadError(column, "two vectors stand side by side", hint)
     if 0 in both or _without_names(left) or _without_names(right):
         return Binary(left.at, "*", left, right)
     if (both == (1, 1) and sign == r"\cdot") or (not sign and None not in both and both[0] != 1):
         return Binary(left.at, "@", left, right)
     hint = r"write \odot element by element, ^\top for an inner product"
     message = "which product is meant is not known here"
-    raise LatexError(column, message, hint if sign else r"write \cdot, \odot or ^\top")
+    raise UnreadError(column, message, hint if sign else r"write \cdot, \odot or ^\top")
 
 
 def refuse_call(left: Node, right: Node, axes: AxisCounts, column: int) -> None:
@@ -1412,7 +1406,7 @@ def refuse_call(left: Node, right: Node, axes: AxisCounts, column: int) -> None:
     array = axes_of(left, axes) != 0
     if array or not (letter and summed) or head in tex.NAMES_OF_FUNCTIONS:
         message = f"{left.name!r} before brackets may be a function or a factor"
-        raise LatexError(column, message, r"write \cdot between for a product")
+        raise UnreadError(column, message, r"write \cdot between for a product")
 
 
 def refuse_mixed_number(left: Node, right: Node, column: int) -> None:
@@ -1420,7 +1414,7 @@ def refuse_mixed_number(left: Node, right: Node, column: int) -> None:
     left = left.operand if isinstance(left, Negative) else left
     if isinstance(left, Number) and isinstance(right, Binary) and _without_names(right):
         message = "a number before a fraction may be added to it or multiply it"
-        raise LatexError(column, message, r"write \cdot or + between")
+        raise UnreadError(column, message, r"write \cdot or + between")
 
 
 def _without_names(node: Node) -> bool:
@@ -1491,7 +1485,7 @@ def refuse_mixed(parts: Iterable[Node], column: int, axes: Mapping[str, int]) ->
     """Refuse a whole array beside an element: the language would combine element by element."""
     kinds = {bool(letters_in(one)) for one in parts if letters_in(one) or axes_of(one, axes)}
     if len(kinds) > 1:
-        raise LatexError(column, "an element stands beside a whole array",
+        raise UnreadError(column, "an element stands beside a whole array",
                          "write a letter below both, or the statement in the mark")  # fmt: skip
 
 
@@ -1511,7 +1505,7 @@ def elementwise(node: Node, part: Node | None, column: int, axes: Mapping[str, i
         case _:
             what = f"{node.name}(…) of each" if isinstance(node, Call) else "what is said of each"
             message = f"{what} element cannot be said of all elements at once"
-            raise LatexError(column, message, IN_MARK)
+            raise UnreadError(column, message, IN_MARK)
     refuse_mixed(syntax.children(node), column, axes)
     below = [elementwise(one, part, column, axes) for one in syntax.children(node)]
     return syntax.rebuilt(node, below)

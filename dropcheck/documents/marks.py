@@ -13,8 +13,8 @@ from itertools import accumulate
 from dropcheck.claims.claimsfile import FileKeys
 from dropcheck.claims.registry import SourceText
 from dropcheck.claims.yaml_places import LineColumn, Problems
-from dropcheck.documents.figures import Figure, FigureError, goes_on, read_before
-from dropcheck.documents.latex import LAYOUT, LONGEST, LatexError
+from dropcheck.documents.figures import Figure, UnreadError, goes_on, read_before
+from dropcheck.documents.latex import LAYOUT, LONGEST
 from dropcheck.errors import Location
 
 WORD = "dropcheck"
@@ -470,17 +470,17 @@ def spoken_of(mark: Mark, stated: Piece | None) -> Spoken:
         stated: the beginning of its body, unless that is a key.
 
     Raises:
-        LatexError: there is nothing before the mark that it can be about. The column is that of
+        UnreadError: there is nothing before the mark that it can be about. The column is that of
             the wrong text before it, or -1 for the mark itself.
     """
     if stated is None:
         return _of_formula(mark)
     if _has_colon(stated.text):
         hint = "';' stands between the parts of a mark: ~= E(y); p: 0.5"
-        raise LatexError(-1, "a colon stands in the statement of this mark", hint)
+        raise UnreadError(-1, "a colon stands in the statement of this mark", hint)
     if stated.text[0] in "~≈" and not stated.text.startswith(ROUNDED):
         hint = "write ~= for the rounding of the figure before the mark, == for the number itself"
-        raise LatexError(-1, f"no statement begins with '{stated.text[0]}'", hint)
+        raise UnreadError(-1, f"no statement begins with '{stated.text[0]}'", hint)
     relation = _RELATION.match(stated.text)
     line = stated.replaced(_LINE_BREAK, " ")
     if relation is None and _STANDS_FOR_FIGURE.search(line.text) is None:
@@ -488,11 +488,11 @@ def spoken_of(mark: Mark, stated: Piece | None) -> Spoken:
     sign = "" if relation is None else relation.group()
     rest = line.part(len(sign), len(line.text))
     if not rest.text:
-        raise LatexError(-1, "nothing stands after the relation", "write == E(y)")
+        raise UnreadError(-1, "nothing stands after the relation", "write == E(y)")
     figure, printed = _figure(mark)
     value, fraction = figure.written, figure.digits is None
     if fraction and sign == ROUNDED:
-        raise LatexError(
+        raise UnreadError(
             -1, "a fraction is not rounded", "write ==, or print the figure in decimals"
         )
     if not sign:
@@ -522,22 +522,22 @@ def _of_formula(mark: Mark) -> Spoken:
             last_row=formula.last_row,
         )
     if comment.unread:
-        raise LatexError(-1, comment.unread, _STATEMENT)
+        raise UnreadError(-1, comment.unread, _STATEMENT)
     if _figure_at_end(text):
         message = "this mark does not say what the figure before it is"
-        raise LatexError(-1, message, "write ~= or == and what it is, as in dropcheck: ~= E(y)")
+        raise UnreadError(-1, message, "write ~= or == and what it is, as in dropcheck: ~= E(y)")
     message = "neither a figure nor a formula stands right before this mark"
     hint = _STATEMENT if formula is None else _SPACE
     if _STOPPED.search(text):
         hint = f"put the mark before the {text[-1]!r}, right behind the formula"
-    raise LatexError(-1, message, hint)
+    raise UnreadError(-1, message, hint)
 
 
 def _figure_at_end(text: str) -> bool:
     """Whether a text ends in a figure, even if there are several ways to read it."""
     try:
         return read_before(text, len(text)) is not None
-    except FigureError:
+    except UnreadError:
         return True
 
 
@@ -545,10 +545,7 @@ def _figure(mark: Mark) -> tuple[Figure, Piece]:
     """The figure that a mark is about, and its text."""
     comment, piece = mark.comment, mark.comment.before
     text = piece.text
-    try:
-        figure = read_before(text, len(text))
-    except FigureError as error:
-        raise LatexError(error.column, error.message, error.hint) from None
+    figure = read_before(text, len(text))
     if figure is None:
         message = comment.unread or "no figure stands right before this mark"
         hint = "let nothing stand between"
@@ -556,8 +553,8 @@ def _figure(mark: Mark) -> tuple[Figure, Piece]:
             hint = _SPACE
         elif comment.formula is not None:
             hint = f"a formula does: {_STATEMENT}"
-        raise LatexError(-1, message, hint)
+        raise UnreadError(-1, message, hint)
     if goes_on(comment.after):
         message = "the figure continues after this mark"
-        raise LatexError(-1, message, "write the mark after the whole figure")
+        raise UnreadError(-1, message, "write the mark after the whole figure")
     return figure, piece.part(figure.start, figure.end)

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from dropcheck.documents.figures import FigureError, read_before
+from dropcheck.documents.figures import UnreadError, read_before
 
 READ = {
     "by 41%": ("0.41", "0.01", "41%"), r"by 41\%": ("0.41", "0.01", r"41\%"),
@@ -83,7 +83,7 @@ def test_a_fraction_is_exact(text: str) -> None:
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_what_can_be_read_in_several_ways_is_refused(text: str) -> None:
-    with pytest.raises(FigureError) as refused:
+    with pytest.raises(UnreadError) as refused:
         read_before(text, len(text))
     assert 0 <= refused.value.column <= len(text)
     assert refused.value.hint
@@ -92,7 +92,7 @@ def test_what_can_be_read_in_several_ways_is_refused(text: str) -> None:
 @pytest.mark.parametrize("text", NONE)
 def test_where_no_figure_ends_there_is_none(text: str) -> None:
     if text == "x²":
-        with pytest.raises(FigureError):
+        with pytest.raises(UnreadError):
             read_before(text, len(text))
     else:
         assert read_before(text, len(text)) is None
@@ -144,6 +144,6 @@ def test_any_text_is_read_or_refused() -> None:
     signs = "0123456789.,-−_*`$%\\{}^eE×·⁻³²/ :()~±\u202fx"
     for _ in range(20_000):
         text = "".join(chance.choices(signs, k=chance.randint(0, 30)))
-        with suppress(FigureError):
+        with suppress(UnreadError):
             figure = read_before(text, len(text))
             assert figure is None or 0 <= figure.start < figure.end <= len(text)

@@ -8,7 +8,8 @@ from contextlib import nullcontext, suppress
 import pytest
 
 from dropcheck.documents.document_registry import refuse_doubtful_number
-from dropcheck.documents.latex import LatexError, statements
+from dropcheck.documents.figures import UnreadError
+from dropcheck.documents.latex import statements
 from dropcheck.language.compile import Known
 
 AXES = {"x": 0, "y": 0, "X": 0, "Y": 0, "p": 0, "n": 0, "mu": 0, "sigma": 0, "Psi": 0, "rho": 0,
@@ -209,7 +210,7 @@ def test_any_formula_is_read_or_refused() -> None:
             formula[place : place + chance.randint(0, 2)] = chance.choices(
                 signs, k=chance.randint(0, 3)
             )
-        with suppress(LatexError):
+        with suppress(UnreadError):
             statements("".join(formula), NAMES)
 
 
@@ -232,7 +233,7 @@ def test_the_names_of_a_model_decide(formula: str, names: dict[str, int], said: 
     try:
         known = {name: Known(axes=count) for name, count in names.items()}
         found = "; ".join(statements(formula, known))
-    except LatexError as error:
+    except UnreadError as error:
         found = error.message
     assert found == said
 
@@ -253,5 +254,5 @@ def test_pi_is_no_guess_where_the_document_has_its_own(document: str, doubtful: 
     for names, notation in (({"pi": 0}, {}), ({}, {r"\pi": "pi"})):
         refuse_doubtful_number(formula, document, names, notation)
     refuse_doubtful_number(r"\sqrt{2 \pi} = 2.5", document, {}, {})
-    with pytest.raises(LatexError) if doubtful else nullcontext():
+    with pytest.raises(UnreadError) if doubtful else nullcontext():
         refuse_doubtful_number(formula, document, {}, {})
