@@ -52,9 +52,6 @@ _SIGN = re.compile(
     r"|(?P<unread>\\iffalse(?![A-Za-z@]))"
     r"|\\(?:[A-Za-z@]+|.)"
 )
-_CONDITION = re.compile(
-    r"%.*|\\(?P<word>if(?!f(?![A-Za-z])|thenelse)[A-Za-z@]*|fi|else)(?![A-Za-z@])|\\."
-)
 _BLOCK = re.compile(
     rf"%+[ \t]*{WORD}[ \t]*(?:%.*)?(?P<lines>(?:\n[^\S\n]*%%?(?![ \t]*{WORD}\b).*)+)\n?"
 )
@@ -110,15 +107,13 @@ class _TexReader:
                 at = self._comment(found)
             elif found["blank"]:
                 yield from self._paragraph()
-            elif found["edge"] == "begin" and found["name"] in verbatim:
-                closing = rf"\end{{{found['name']}}}"
+            elif found["unread"] or (found["edge"] == "begin" and found["name"] in verbatim):
+                closing = r"\fi" if found["unread"] else rf"\end{{{found['name']}}}"
                 place = text.find(closing, end)
                 at = len(text) if place < 0 else place + len(closing)
-                self._never_ended(place, start, found.group())
-            elif found["unread"]:
-                place = _end_of_condition(text, end)
-                at = len(text) if place < 0 else place
-                self._never_ended(place, start, found.group())
+                if place < 0 and WORD in text[start:]:
+                    message = f"{found.group()} is never ended, so that no mark after it is read"
+                    self.page.refuse(start, message, "end it")
             elif found["edge"] == "end" and found["name"] == "document":
                 at = len(text)
             elif found["edge"] and found["name"] in _DRAWN:
@@ -134,12 +129,6 @@ class _TexReader:
                     self.hidden.append((0, self.size))
         self._add(at, len(text))
         yield from self._paragraph()
-
-    def _never_ended(self, end: int, start: int, opened: str) -> None:
-        """Report what hides marks and is never ended; `end` is then -1."""
-        if end < 0 and WORD in self.page.text[start:]:
-            message = f"{opened} is never ended, so that no mark after it is read"
-            self.page.refuse(start, message, "end it")
 
     def _comment(self, found: re.Match[str]) -> int:
         """Add a comment or a block; return where to continue."""
@@ -212,17 +201,6 @@ def _end_of_block(lines: Sequence[str]) -> int:
         if key and key.start(1) <= outermost and nearest(key[1], BLOCK_KEYS) is None:
             return count
     return len(lines)
-
-
-def _end_of_condition(text: str, at: int) -> int:
-    r"""The index after the `\fi` or `\else` of an `\iffalse` before `at`; -1 if there is none."""
-    depth = 1
-    for found in _CONDITION.finditer(text, at):
-        word = found["word"] or ""
-        depth += word.startswith("if") - (word == "fi" or (word == "else" and depth == 1))
-        if not depth:
-            return found.end()
-    return -1
 
 
 # ---- paragraphs ----------------------------------------------------------------------------------
