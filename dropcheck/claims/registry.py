@@ -356,9 +356,7 @@ def renamed(claim: Claim, rename: Callable[[str], str]) -> Claim:
 
 # ---- models that claims share --------------------------------------------------------------------
 
-# Limits of one joined model, and of all of them together: as much as a file itself may hold.
-MOST_CHARACTERS = 400_000
-MOST_IN_ALL = 2**24
+MOST_IN_ALL = 2**24  # characters of all joined models: as much as a file itself may hold
 MODEL_NAME = r"[^\W\d][\w-]*"
 _BARE = re.compile(rf"({MODEL_NAME})\s*(?:#.*)?\r?")
 
@@ -403,16 +401,12 @@ class SharedModels:
             return self._known[bare[0]]  # the same object: claims that share a model share its text
         whole = _put_together(text, {number: self._known[name] for number, name in bare.items()})
         self._characters += len(whole.text)
-        for length, most, what in (
-            (len(whole.text), MOST_CHARACTERS, "this model"),
-            (self._characters, MOST_IN_ALL, "the models of this file"),
-        ):
-            if length > most:
-                message = f"with the lines of the models named, {what} would be longer than "
-                hint = "name a shared model alone, and add fewer lines to it"
-                at = text.locate(min(bare), 0)
-                self.problems.append(Problem(f"{message}{most:,} characters", at, hint))
-                return text
+        if self._characters > MOST_IN_ALL:
+            message = "with the lines of the models named, the models of this file would be longer"
+            hint = "name a shared model alone, and add fewer lines to it"
+            problem = Problem(f"{message} than {MOST_IN_ALL:,} characters", text.locate(0, 0), hint)
+            self.problems.append(problem)
+            return text
         return whole
 
     @property

@@ -473,7 +473,6 @@ def source_text(node: Node, source: Source) -> SourceText:
 # ---- what the parser's errors mean ---------------------------------------------------------------
 
 _HAS_CLAIMS = re.compile(r"^\W*(dropcheck|claims)\W*:", re.MULTILINE)
-_A_KEY = re.compile(r"\s*[^\s#:][^:]*:(\s|$)")
 _KEY_AND_TEXT = re.compile(r"\s*(?:- )*([\w-]+): +(.+)")
 
 
@@ -521,36 +520,18 @@ def _explained(error: yaml.MarkedYAMLError, source: Source) -> Problem:
          "write 'key: value'; text that goes on is indented deeper than its key"),
         (a_key and rest[:1] in ("]", "}"), at, f"'{rest[:1]}' closes no bracket", "take it out"),
         (a_key and indented, at, "a key is expected here, and the indentation matches no other key",
-         f"indent it like the keys that it belongs with, such as column {_column(source, at)}"),
-        ("expected '-' indicator" in said, at, "an item of the list, '- …', is expected here",
-         f"indent it like the list's other items, in column {opened[1] + 1}"),
-        ("comment or line break" in said, at, f"there cannot be text on the line of '{mark}'",
-         f"after '{mark}' the text begins on the next line; or put the whole in quotes"),
+         "indent it like the keys that it belongs with"),
         ("expected node content" in said, at, "a value is expected here",
          f"{shortened(rest)!r} is not one" if rest else "the file ends too soon"),
-        ("sequence entries are not allowed" in said, at,
-         "a list of '- …' cannot begin on this line",
-         "begin the list on the next line, or write [a, b]"),
-        ("escape" in said + context, at, "YAML has no such escape after '\\'",
-         "use single quotes, in which a backslash is an ordinary character"),
         ("<document start>" in said, at, "the file's mapping has ended before this",
          "every key of the file's top level begins in the first column"),
         ("maximum nesting depth" in said, at, *TOO_DEEP),  # the place is beyond the excess
         (a_key, at, "a line break is expected here: the value has ended before",
          "a quote within quoted text is doubled: 'it''s'"),
-        (True, at, f"this is not YAML: {said}", None),
+        (True, at, f"this is not YAML: {said}",
+         "what belongs together is indented alike; a text with signs of YAML needs single quotes"),
     )  # fmt: skip
     return next(source.problem(place, *words) for holds, place, *words in rows if holds)
-
-
-def _column(source: Source, at: LineColumn) -> int:
-    """Where a key probably belongs: the nearest column of the keys that it stands below."""
-    columns: list[int] = []
-    for line in reversed(source.lines[: at[0]]):
-        indent = len(line) - len(line.lstrip())
-        if _A_KEY.match(line) and (not columns or indent < columns[-1]):
-            columns.append(indent)
-    return min(columns or [0], key=lambda one: abs(one - at[1])) + 1
 
 
 def _colon(at: LineColumn, line: str) -> tuple[str, str]:

@@ -110,7 +110,7 @@ def test_models_that_name_one_another_cannot_grow_without_end() -> None:
     for below, name in pairwise(names):
         lines += [f"  {name}: |", f"    {below}", f"    {below}"]
     found = problems("\n".join([*lines, "claims: {c: {title: T, claim: 1 == 1, model: m39}}"]))
-    assert "longer than 400,000 characters" in found[0]
+    assert "longer than 16,777,216 characters" in found[0]
 
 
 # ---- notes ---------------------------------------------------------------------------------------
