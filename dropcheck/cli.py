@@ -409,7 +409,9 @@ def init(
     if os.path.lexists(file) and not force:
         hint = "name another file, or give --force to write over it"
         raise DropcheckError(Problem(f"there is a file {str(file)!r} already", hint=hint))
-    if os.path.lexists(beside) and not force and SCHEMA_TITLE not in _text_of(beside):
+    with suppress(OSError), beside.open(encoding="utf-8", errors="replace") as other:
+        force = force or SCHEMA_TITLE in other.read(2**20)
+    if os.path.lexists(beside) and not force:
         message = f"{str(beside)!r} is in the way: it is not dropcheck's schema"
         hint = "move it away, or give --force to write over it"
         raise DropcheckError(Problem(message, hint=hint))
@@ -421,12 +423,6 @@ def init(
     again = shlex.join(["dropcheck", "run", *([] if usual else [str(file)])])
     print_out(f"wrote {file}, and {beside} for editors\nrun it: {again}\n")
     return ExitCode.PASSED
-
-
-def _text_of(path: Path) -> str:
-    with suppress(OSError), path.open(encoding="utf-8", errors="replace") as file:
-        return file.read(2**20)
-    return ""
 
 
 @_command

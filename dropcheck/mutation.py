@@ -435,7 +435,10 @@ def tried_at(claim: Claim) -> list[Parameters]:
     """The case whose values hide least, and of the others the one that differs most from it."""
     listed = [case.parameters for case in claim.expand()]
     first, *others = sorted(listed, key=lambda one: sum(map(dullness, one.values())))
-    differing = partial(_unlike, first)
+
+    def differing(other: Parameters) -> int:
+        return sum(first[name] != other[name] for name in first)
+
     return [first, *([max(reversed(others), key=differing)] if others else [])]
 
 
@@ -575,7 +578,3 @@ def _scattered(items: Sequence[Any]) -> list[Any]:
     digits = max(1, (len(items) - 1).bit_length())
     order = (int(f"{index:0{digits}b}"[::-1], 2) for index in range(2**digits))
     return [items[place] for place in order if place < len(items)]
-
-
-def _unlike(first: Parameters, second: Parameters) -> int:
-    return sum(first[name] != second[name] for name in first)

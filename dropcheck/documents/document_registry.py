@@ -118,7 +118,10 @@ class _Builder:
             elif not isinstance(entry.value, dict):
                 self.report.add(at, f"{key!r} is a mapping of names to values")
             elif key == "notation":
-                self._note(entry)
+                for piece, one in entry.entries.items():
+                    if isinstance(one.value, dict | list) or not one.text.strip():
+                        self.report.add(one.begin, "notation stands for an expression")
+                    self.notation[piece] = one.text
             else:
                 known: dict[str, Node] = getattr(self, key)
                 for name, value in entry.entries.items():
@@ -126,21 +129,12 @@ class _Builder:
                         line = self.report.source.line_of(known[name].begin)
                         message = f"{name!r} is given twice: first on {line}"
                         self.report.add(value.begin, message, "rename it, or take it out")
-                    known[name] = self._of_document(value) if key == "claims" else value
-
-    def _note(self, tree: Node) -> None:
-        for piece, entry in tree.entries.items():
-            if not isinstance(entry.value, dict | list) and entry.text.strip():
-                self.notation[piece] = entry.text
-            else:
-                self.report.add(entry.begin, "notation stands for an expression")
-
-    def _of_document(self, entry: Node) -> Node:
-        """A claim of a block, with this document as its source unless it has another."""
-        if not isinstance(entry.value, dict) or {"document", "sources"} & set(entry.entries):
-            return entry
-        document = self._entry(self.document, entry.begin)
-        return replace(entry, value={**entry.entries, "document": document})
+                    known[name] = value
+                    own = key == "claims" and isinstance(value.value, dict)
+                    if own and not {"document", "sources"} & value.entries.keys():
+                        document = self._entry(self.document, value.begin)
+                        keys = {**value.entries, "document": document}
+                        known[name] = replace(value, value=keys)
 
     # ---- marks ---------------------------------------------------------------------------------
 

@@ -266,8 +266,8 @@ _OPENS = re.compile(
     rf"\{{(?P<environment>(?:(?P<argument>{_WITH_ARGUMENT})|{_MATHS})\*?)\}}"
     r"(?(argument)\s*\{[^{}]*\}|)"
 )
-IS_FORMULA = re.compile(rf"(?:{_WITH_ARGUMENT}|{_MATHS})\*?")
-"""Matches the name of an environment that is a formula."""
+FORMULAS = rf"(?:{_WITH_ARGUMENT}|{_MATHS})\*?"
+"""A regular expression for the names of environments that are formulas."""
 _CLOSES = {"$": "$", "$$": "$$", r"\(": r"\)", r"\[": r"\]"}
 # A relation counts only outside of brackets, indices, exponents, words and names.
 _ENCLOSED = re.compile(

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from dropcheck.documents.marks import (
     BLOCK_KEYS,
-    IS_FORMULA,
+    FORMULAS,
     LONGEST_BEFORE,
     SHOWS_SOMETHING,
     WORD,
@@ -186,7 +186,7 @@ class _TexReader:
             else:
                 self.section = name
         if not self.preamble and SHOWS_SOMETHING.search(text):
-            unread_spans = [one.span() for one in _NO_PROSE.finditer(text) if not _opens(one)]
+            unread_spans = [one.span() for one in _NO_PROSE.finditer(text)]
             shown = hide(text, [*unread_spans, *self.hidden])
             heading = bool(headings) and text.lstrip().startswith("\\")
             self.passages.append(Prose(piece=Piece(shown, piece.at), heading=heading))
@@ -215,19 +215,12 @@ _EMPHASIS = re.compile(
 )
 # Commands whose arguments are not shown as text.
 _NO_PROSE = re.compile(
-    r"\\(?:begin|end|label|tag|[a-zA-Z]*cite[a-zA-Z]*|[a-zA-Z]*ref|bibliography|bibliographystyle|bibitem|input"
+    rf"\\(?:(?:begin|end)(?!\{{{FORMULAS}\}})|label|tag|[a-zA-Z]*cite[a-zA-Z]*|[a-zA-Z]*ref|bibliography|bibliographystyle|bibitem|input"
     r"|include|includegraphics|includesvg|usepackage|documentclass|vspace|hspace|setlength|addtolength|setcounter"
     r"|addtocounter|rule|raisebox|resizebox|scalebox|definecolor|color|textcolor|cmidrule|cline|pagestyle"
     r"|thispagestyle|newtheorem|(?:re)?newcommand|hypersetup|geometry|parbox|rowcolor|cellcolor)\*?"
     r"(?:[ \t]*(?:\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}))+|\\\\\[[^\]]{0,50}\]"
 )  # fmt: skip
-_EDGE = re.compile(r"\\(?:begin|end)\{(?P<name>[a-zA-Z]+\*?)\}")
-
-
-def _opens(found: re.Match[str]) -> bool:
-    """Whether a command begins or ends a formula; passages keep these."""
-    edge = _EDGE.match(found.group())
-    return edge is not None and IS_FORMULA.fullmatch(edge["name"]) is not None
 
 
 def _headings(text: str) -> Iterator[tuple[str, str, int, int]]:

@@ -19,7 +19,6 @@ from dropcheck.claims.claimsfile import ClaimKeys, DocumentKeys, FileKeys, Keys,
 from dropcheck.claims.registry import SourceText
 from dropcheck.errors import nearest
 from dropcheck.language.forms import ABOUT_LAWS, LINES, STATEMENTS, Form
-from dropcheck.language.hints import misspelled
 from dropcheck.language.lowering.builder import Context
 from dropcheck.language.lowering.lower import lower
 from dropcheck.language.lowering.model import define_model
@@ -180,8 +179,8 @@ def meant(name: str, others: Iterable[str] = ()) -> str | None:
         for word in group
         for one in (word.name, *getattr(word.meaning, "aliases", ()))
     }
-    word = misspelled(name, known)
-    return nearest(name, others) if word is None else known[word]
+    near = nearest(name, [*known, *others])
+    return known.get(near or "", near)
 
 
 def said_of(word: Word) -> dict[str, str]:
@@ -248,7 +247,8 @@ def _arguments(law: Law) -> tuple[Any, ...]:
     """Arguments with which the law varies, and has a variance if it has one for any."""
     found: list[tuple[Any, ...]] = []
     for arguments in itertools.product(*(_OF_AXES[one.axes] for one in law.parameters)):
-        if not _is_drawn(_draw(law, arguments)):
+        line = parse_model(SourceText.plain(_draw(law, arguments)))
+        if define_model(Context(lower), line):  # the language does not take it
             continue
         if law.own_axes is not None and 0.0 not in arguments:
             return arguments
@@ -257,11 +257,6 @@ def _arguments(law: Law) -> tuple[Any, ...]:
                 return arguments
             found.append(arguments)
     return found[0]
-
-
-def _is_drawn(line: str) -> bool:
-    """Whether the language takes a line of a model."""
-    return not define_model(Context(lower), parse_model(SourceText.plain(line)))
 
 
 def _draw(law: Law, arguments: tuple[Any, ...]) -> str:
