@@ -211,35 +211,26 @@ def rounding(case: CaseResult) -> str | None:
 def _digits(case: CaseResult) -> tuple[float | None, int]:
     """The width that digits are chosen by, and how many more digits than usual are needed.
 
-    They show whether the interval touches what is claimed: with few digits, `[-0.012, -0.0004]`
-    would seem to touch a claimed 0 that it misses.
+    They show whether the interval touches what is claimed, and that the exact value differs from an
+    end of the claim: with few digits, `[-0.012, -0.0004]` would seem to touch a claimed 0.
     """
     width = numbers.spread(case.interval, case.estimate)
     if case.region is None or case.interval is None or width is None:
         return width, 0
     allowed, printed = (case.region.low, case.region.high), rounding(case) is not None
+    value, error = (case.exact.value, case.exact.error) if case.exact else (math.nan, 0.0)
+    apart = [end for end in allowed if abs(value - end) > error]
     for more in range(MOST_DIGITS_MORE):
         texts = numbers.measured((*case.interval, case.estimate), width, more)[:2]
         low, high = (None if text == UNKNOWN else float(text) for text in texts)
         # a printed figure is in all its digits
         shown = [end if printed else float(numbers.known(end, width, more)) for end in allowed]
-        if _touch((low, high), shown) is _touch(case.interval, allowed):
+        same = numbers.known(value, width, more) in (
+            numbers.known(end, width, more) for end in apart
+        )
+        if _touch((low, high), shown) is _touch(case.interval, allowed) and not same:
             return width, more
     return width, 0  # they are equal up to rounding: no digits show it
-
-
-def _known_digits(case: CaseResult) -> tuple[float | None, int]:
-    """The same for what is known: the exact value is seen to differ from an end of the claim."""
-    width, more = _digits(case)
-    if case.exact is None or case.region is None:
-        return width, more
-    value, error = case.exact.value, case.exact.error
-    ends = [end for end in (case.region.low, case.region.high) if abs(value - end) > error]
-    for further in range(more, more + MOST_DIGITS_MORE):
-        shown = numbers.known(value, width, further)
-        if all(shown != numbers.known(end, width, further) for end in ends):
-            return width, further
-    return width, more
 
 
 def _touch(ends: Ends, allowed: Sequence[float]) -> bool:
@@ -259,7 +250,7 @@ def claimed(case: CaseResult) -> str:
         return _sides(case, case.sides) + at
     if region is None or is_difference(case):
         return UNKNOWN
-    width, more = _known_digits(case)
+    width, more = _digits(case)
     width = width if case.interval else 0.0  # where nothing was measured, all digits are shown
     relation, low, high = region.relation, region.low, region.high
     text = rounding(case)
@@ -297,7 +288,7 @@ def exact(case: CaseResult) -> str:
     if case.exact is None or (case.method is Method.EXACT_VALUE and not case.draws):
         return ""
     value = numbers.beyond_error(case.exact.value, case.exact.error)
-    return numbers.known(value, *_known_digits(case))
+    return numbers.known(value, *_digits(case))
 
 
 def interval(case: CaseResult) -> str:
