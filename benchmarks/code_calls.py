@@ -189,7 +189,7 @@ def overhead(
     for _ in range(tries):
         code.numbers = 0
         started = clock()
-        for _ in verify_cases(cases, Settings(threads=1), registry, str):
+        for _ in verify_cases(cases, Settings(threads=1), registry):
             pass
         took.append((clock() - started) / code.numbers)
     drawn, alone = code.numbers, best_alone(code, kind, numbers, clock, tries)

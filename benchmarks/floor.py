@@ -261,7 +261,6 @@ def whole(registry: Registry, clock: Clock, *, quick: bool) -> Iterator[Figure]:
                 [cases[place] for place in group],
                 Settings(threads=1),
                 alpha,
-                lambda _: "",
                 Deadline(),
                 graphs,
             )

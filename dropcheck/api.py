@@ -323,7 +323,7 @@ def _judge(
         if name not in used and (near := nearest(name, ARGUMENTS))
     ]:
         raise DropcheckError(mistyped)
-    [result] = verify_cases(cases, settings, registry, lambda _: "", graphs=graphs)
+    [result] = verify_cases(cases, settings, registry, graphs=graphs)
     return result, [note.message for note in checked.notes]
 
 
@@ -416,15 +416,14 @@ def run(
 def judge(
     chosen: Chosen,
     settings: Settings,
-    repeat: Callable[[Case, CaseResult | None], str],
+    repeat: Callable[[Case, CaseResult], str],
     *,
     notes: Sequence[str] = (),
     **how: Any,
 ) -> RunResult:
     """The results of cases; an error of one is its result, an interruption loses no finished one.
 
-    `repeat` writes the command that repeats a case, also once its result is known; `how` are
-    further arguments of `verify_cases`.
+    `repeat` writes the command that repeats a case; `how` are further arguments of `verify_cases`.
     """
     from dropcheck.execution.pool import LOST
     from dropcheck.running import verify_cases
@@ -437,7 +436,6 @@ def judge(
         chosen.cases,
         settings,
         chosen.registry,
-        repeat=lambda case: repeat(case, None),
         lost=lambda: lost.append(None),
         graphs=chosen.graphs,
         errors_as_results=True,

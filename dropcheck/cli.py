@@ -860,7 +860,7 @@ def _judged(given: Given, chosen: Chosen, settings: Settings) -> RunResult:
         )
 
 
-def _repeat(given: Given, case: Case, settings: Settings, result: CaseResult | None) -> str:
+def _repeat(given: Given, case: Case, settings: Settings, result: CaseResult) -> str:
     """The command that repeats a case with the same draws and the same limits.
 
     Where the time limit ended the case, its number of draws is the limit instead.
@@ -872,7 +872,7 @@ def _repeat(given: Given, case: Case, settings: Settings, result: CaseResult | N
     said = {flag_of(name): given.texts.get(name) for name in REPEATED}
     options = {name: None if text is True else text for name, text in said.items() if text}
     by_clock = "--time-limit" in options and "--max-draws" not in options
-    if result is not None and by_clock and result.result is Outcome.UNDECIDED and result.draws:
+    if by_clock and result.result is Outcome.UNDECIDED and result.draws:
         del options["--time-limit"]
         options["--max-draws"] = str(result.draws)
     words = [f"--with={one}" for one in needed(given.values.get("code") or (), case.claim)]

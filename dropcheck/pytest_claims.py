@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -163,9 +164,8 @@ class CaseItem(pytest.Item):
         from dropcheck.running import verify_cases  # imported late: collecting does not need it
 
         parent, plugin = self.parent, self.parent.plugin
-        [result] = verify_cases(
-            [self.case], plugin.settings, parent.registry, parent.repeat, graphs=parent.graphs
-        )
+        [result] = verify_cases([self.case], plugin.settings, parent.registry, graphs=parent.graphs)
+        result = replace(result, repeat=parent.repeat(self.case))
         shown = {"seed": plugin.settings.seed, "alpha": plugin.settings.alpha}
         self.user_properties += [*facts(result).items(), *shown.items()]
         for text in result.warnings:

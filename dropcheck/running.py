@@ -10,7 +10,6 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from dropcheck.claims.registry import Case, Registry
-from dropcheck.claims.select import repeat_command
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.execution.pool import Lost, Pool, can_fork
 from dropcheck.execution.schedule import (
@@ -39,15 +38,10 @@ _Judged = CaseResult | DropcheckError
 CASES_A_WORKER = 4
 
 
-Repeat = Callable[[Case], str]
-"""Writes the command that repeats a case."""
-
-
 def verify_cases(
     cases: Sequence[Case],
     settings: Settings,
     registry: Registry,
-    repeat: Repeat | None = None,
     clock: Clock = time.perf_counter,
     watch: Callable[[int], None] = lambda _: None,
     *,
@@ -69,7 +63,6 @@ def verify_cases(
         cases: the cases to judge, in order.
         settings: error rate, seed and limits.
         registry: the registry that the error rate is divided over.
-        repeat: writes the command that repeats a case; by default one without a file.
         clock: the clock that measures a time limit.
         watch: called with numbers of draws, after each span, or after each case where processes
             share the cases.
@@ -100,7 +93,6 @@ def verify_cases(
     deadline = Deadline.after(settings.time_limit, clock)
     alpha = case_alpha(settings.alpha, registry.case_count, len(cases))
     lost = cache(lost)  # which calls it once
-    repeat = repeat or (lambda case: repeat_command(case, settings.seed))
     graphs = graphs or CaseGraphs(settings.max_memory, keep=0)
     known = at_hand(graphs)
     threads = settings.threads or default_threads() if pool is None else pool.at_once
@@ -112,12 +104,12 @@ def verify_cases(
         group = [cases[at] for at in groups[place]]
         results: list[_Judged]
         if place not in whole.places:
-            results = yield from run_together(group, own, alpha, repeat, deadline, graphs)
+            results = yield from run_together(group, own, alpha, deadline, graphs)
             decided(len(results))
             return results
         results = yield Task(
             function=judged_in_worker,
-            arguments=(group, settings, alpha, tuple(map(repeat, group)), known),
+            arguments=(group, settings, alpha, known),
             after=partial(_ended, group) if group[0].claim.column is not None else None,
         )
         watch(sum(one.draws for one in results if isinstance(one, CaseResult)))
@@ -143,7 +135,7 @@ def verify_cases(
     cause: BaseException | None = None
     for case, result in in_order(judged):
         if isinstance(result, DropcheckError) and errors_as_results:
-            yield result_of_error(case, result, alpha, repeat(case))
+            yield result_of_error(case, result, alpha)
         elif isinstance(result, DropcheckError):
             problems.update(dict.fromkeys(result.problems))
             cause = cause or result.__cause__
@@ -216,13 +208,11 @@ def graphs_of(known: int, settings: Settings) -> CaseGraphs:
 
 
 def judged_in_worker(
-    cases: Sequence[Case], settings: Settings, alpha: float, repeats: Sequence[str], known: int
+    cases: Sequence[Case], settings: Settings, alpha: float, known: int
 ) -> list[_Judged]:
     """Judge cases that share draws in a worker, which may have nothing else of the run."""
     graphs = graphs_of(known, settings)
-    texts = dict(zip((case.key for case in cases), repeats, strict=True))
-    repeat: Repeat = lambda case: texts[case.key]  # noqa: E731 - a function of what was sent
-    return carried_out(run_together(cases, settings, alpha, repeat, Deadline(), graphs))
+    return carried_out(run_together(cases, settings, alpha, Deadline(), graphs))
 
 
 def sharing_draws(cases: Sequence[Case], graphs: CaseGraphs) -> list[list[int]]:
@@ -237,7 +227,6 @@ def run_together(
     cases: Sequence[Case],
     settings: Settings,
     alpha: float,
-    repeat: Repeat,
     deadline: Deadline,
     graphs: CaseGraphs,
 ) -> Generator[Request, SpanSums, list[_Judged]]:
@@ -246,7 +235,7 @@ def run_together(
     def start(one: Prepared | DropcheckError) -> Generator[Request, SpanSums, CaseResult]:
         if isinstance(one, DropcheckError):
             raise one
-        result = yield from run_case(one, settings, alpha, repeat(one.case), deadline)
+        result = yield from run_case(one, settings, alpha, deadline)
         return with_note(result, one, graphs)
 
     prepared = prepare_together(cases, graphs, crossing=not settings.plain)

@@ -18,6 +18,7 @@ from dropcheck.analysis.strategy import (
 from dropcheck.analysis.support import support
 from dropcheck.array_types import Floats
 from dropcheck.claims.registry import Case
+from dropcheck.claims.select import repeat_command
 from dropcheck.claims.values import case_name, decimal_text, parameter_text
 from dropcheck.errors import DropcheckError, InternalError, Problem
 from dropcheck.execution.schedule import TURN_SECONDS, Deadline
@@ -224,19 +225,18 @@ def calls_made(prepared: Prepared, spans: int, draws: int) -> CallCount | None:
     return CallCount(program.calls(spans, draws), program.declared)
 
 
-def result_of_error(case: Case, error: DropcheckError, alpha: float, repeat: str) -> CaseResult:
+def result_of_error(case: Case, error: DropcheckError, alpha: float) -> CaseResult:
     """The result of a case that could not be judged; the error is its explanation.
 
     Args:
         case: the case.
         error: what is wrong with its draws, or with its code.
         alpha: the case's own share of the error rate.
-        repeat: the command that repeats it.
     """
     message = "; ".join(one.message for one in error.problems)
     hint = next((one.hint for one in error.problems if one.hint), "it has no result")
     result = CaseResult(
-        **of_case(case, alpha, repeat),
+        **of_case(case, alpha),
         expression=case.claim.statement.text.strip(),
         resolution=case.claim.resolution,
         verdict=Verdict.UNDECIDED,
@@ -246,7 +246,7 @@ def result_of_error(case: Case, error: DropcheckError, alpha: float, repeat: str
     return replace(result, location=error.problems[0].location or result.location)
 
 
-def of_case(case: Case, alpha: float, repeat: str) -> dict[str, Any]:
+def of_case(case: Case, alpha: float) -> dict[str, Any]:
     """The fields of a result that depend on the case alone; arguments as of `result_of_error`."""
     claim = case.claim
     return {
@@ -260,7 +260,6 @@ def of_case(case: Case, alpha: float, repeat: str) -> dict[str, Any]:
         "confidence": 1 - alpha,
         "expect": Verdict(claim.expect),
         "location": claim.location,
-        "repeat": repeat,
         "column": None if claim.column is None else claim.column.name,
         "dtype": case.dtype,
         "of": None if claim.column is None else claim.of,
@@ -409,7 +408,7 @@ def with_digits(exact: Exact | None, resolution: Resolution | None) -> Exact | N
 
 
 def disagreement(
-    case: Case, exact: Exact, interval: tuple[float, float], repeat: str
+    case: Case, exact: Exact, interval: tuple[float, float], seed: int
 ) -> InternalError:
     """The error of an interval that misses the exact value where chance does not explain it."""
     ends = f"[{interval[0]:.10g}, {interval[1]:.10g}]"
@@ -419,7 +418,8 @@ def disagreement(
             f"the exact value is {exact.value:.10g}",
             case.claim.location,
             hint="one of the two is wrong: this is a fault of dropcheck and not of your claims: "
-            f"please report it, with the claims file and this command: {repeat}",
+            f"please report it, with the claims file and this command: "
+            f"{repeat_command(case, seed)}",
         )
     )
 
@@ -523,7 +523,6 @@ class CaseRun:
     prepared: Prepared
     settings: Settings
     alpha: float  # the case's own share of the error rate
-    repeat: str = ""  # the command that repeats the run
     deadline: Deadline = field(default_factory=Deadline)  # never by default
     most_seconds: float = math.inf  # of the processor, that draws of code may take
     seconds: dict[int, float] = field(default_factory=dict)  # what draws took, by purpose
@@ -770,7 +769,7 @@ class CaseRun:
             more = max(1, math.ceil(finding.more_draws))
         interval, refuted = finding.interval, finding.verdict is Verdict.REFUTED
         return CaseResult(
-            **of_case(self.case, self.alpha, self.repeat),
+            **of_case(self.case, self.alpha),
             quantity=quantity,
             expression=expression(self.prepared.statement, quantity, finding.entry),
             entry=finding.entry,
@@ -822,7 +821,7 @@ class CaseRun:
             return None
         if not inside(exact, interval, finding.scale):
             if self.alpha <= SELDOM:
-                raise disagreement(self.case, exact, interval, self.repeat)
+                raise disagreement(self.case, exact, interval, self.settings.seed)
             return False
         return True if verdict is not Verdict.UNDECIDED else None
 

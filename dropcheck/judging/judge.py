@@ -76,7 +76,6 @@ def run_case(
     prepared: Prepared,
     settings: Settings,
     alpha: float,
-    repeat: str = "",
     deadline: Deadline | None = None,
 ) -> Generator[Request, SpanSums, CaseResult]:
     """Run a case once, from its first draw to its result; asks for spans of draws as it goes.
@@ -85,7 +84,6 @@ def run_case(
         prepared: the case.
         settings: seed and limits.
         alpha: the case's own share of the error rate.
-        repeat: the command that repeats the run.
         deadline: when to stop; by default the settings' time limit from now. Code under test
             takes `CODE_SECONDS` at most, unless the draws are limited.
 
@@ -101,7 +99,6 @@ def run_case(
         prepared=prepared,
         settings=settings,
         alpha=alpha,
-        repeat=repeat,
         deadline=end,
         most_seconds=CODE_SECONDS if timed else math.inf,
     )
@@ -199,7 +196,7 @@ def _confirmed(run: CaseRun, known: Known) -> Judging:
         if inside(shown.exact, interval, shown.scale) and not _counterexample(own, shown, drawn):
             confirmed = _says(own, shown, drawn)
         elif own.alpha <= SELDOM:
-            raise disagreement(run.case, shown.exact, interval, run.repeat)
+            raise disagreement(run.case, shown.exact, interval, own.settings.seed)
     if finding.verdict is Verdict.VERIFIED:
         finding = shown or finding
     elif shown is not finding:

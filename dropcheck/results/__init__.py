@@ -240,7 +240,7 @@ class CaseResult:
     more_seconds: float | None = None  # what they are likely to take, on the threads of this run
     warnings: tuple[str, ...] = ()
     location: Location
-    repeat: str
+    repeat: str = ""  # the command that repeats it; who judges cases for a user writes it
     written: Written | None = None  # what a document prints, where the claim stands in one
     # of code under test: the implementation, the number format that it computed in, and the id of
     # the same claim of the mathematics

@@ -50,7 +50,7 @@ def results(
 ) -> list[CaseResult]:
     registry = columns_of(text, functions, dtypes)
     cases = [case for case in registry.expand() if case.claim.column is not None]
-    return list(verify_cases(cases, Settings(), registry, str, **more))
+    return list(verify_cases(cases, Settings(), registry, **more))
 
 
 def run(function: Callable[..., Any]) -> Verdict:
