@@ -221,7 +221,7 @@ def write_report(path: Path, report: Report) -> list[Problem]:
 
     form = written_as(path)
     assert form is not None  # else the option would have been refused
-    if not form.fits(report):
+    if report.run.interrupted and not form.shows_interruption:
         why = "the run was interrupted, and such a file cannot say so"
         message = f"the file {str(path)!r} was not written: {why}"
         return [Problem(message, hint="a report that ends in .json can")]

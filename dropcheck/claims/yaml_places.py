@@ -163,9 +163,17 @@ def decode(data: bytes, name: str) -> Source:
         byte = f"byte 0x{data[error.start]:02x} at offset {error.start}"
         message = f"the file is not UTF-8: {byte} does not begin a character"
         raise DropcheckError(Problem(message, place, "save it as UTF-8")) from None
-    source = Source(name, text, tuple(LINE_END.split(text)))
-    if (hidden := forbidden(text)) is not None:
-        before = LINE_END.split(text[: hidden[0]])
+    return checked(Source(name, text, tuple(LINE_END.split(text))))
+
+
+def checked(source: Source) -> Source:
+    """A source whose text holds no forbidden character.
+
+    Raises:
+        DropcheckError: it does.
+    """
+    if (hidden := forbidden(source.text)) is not None:
+        before = LINE_END.split(source.text[: hidden[0]])
         at = (len(before) - 1, len(before[-1]))
         message = f"the file contains {hidden[1]}"
         raise DropcheckError(source.problem(at, message, "delete it, or retype the line"))

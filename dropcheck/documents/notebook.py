@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 
-from dropcheck.claims.yaml_places import LINE_END, Source, forbidden
+from dropcheck.claims.yaml_places import LINE_END, Source, checked
 from dropcheck.errors import DropcheckError, NotebookCell
 
 FORMAT = 4
@@ -51,12 +51,7 @@ def cells_of(source: Source) -> Source:
             continue
         read.append(NotebookCell(number, len(lines)))
         lines += LINE_END.split(text)
-        if (hidden := forbidden(text)) is not None:
-            before = LINE_END.split(text[: hidden[0]])
-            so_far = Source(source.name, "", tuple(lines), tuple(read))
-            place = (read[-1].first + len(before) - 1, len(before[-1]))
-            raise DropcheckError(so_far.problem(place, f"the cell contains {hidden[1]}"))
-    return Source(source.name, "\n".join(lines), tuple(lines), tuple(read))
+    return checked(Source(source.name, "\n".join(lines), tuple(lines), tuple(read)))
 
 
 def _refused(source: Source, message: str, hint: str | None = None) -> DropcheckError:

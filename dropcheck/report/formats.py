@@ -41,10 +41,6 @@ class Format:
     shows_interruption: bool = False  # whether it says that a run was interrupted
     picture: bool = False  # whether matplotlib draws it, and the curves that `--plot` asks for
 
-    def fits(self, report: Report) -> bool:
-        """Whether the format can show this report in full."""
-        return self.shows_interruption or not report.run.interrupted
-
 
 def table_report(report: Report) -> str:
     """The table, what did not pass, and the summary."""
