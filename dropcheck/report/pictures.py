@@ -342,16 +342,11 @@ def _draw_curves(figure: Figure, run: RunResult) -> None:
     if not found:
         message = "there is no curve to draw: no sweep was finished"
         raise DropcheckError(Problem(message, hint="run it to its end"))
-    columns = 1 if len(found) <= 3 else 2
-    lines = -(-len(found) // columns)
-    figure.set_size_inches(6.6 * columns, 4.8 * lines)
+    figure.set_size_inches(6.6, 4.8 * len(found))
     figure.set_layout_engine("constrained")
-    panels = figure.subplots(2 * lines, columns, squeeze=False, height_ratios=[3, 1] * lines)
-    pairs = [pair for line in range(lines) for pair in panels[2 * line : 2 * line + 2].T]
-    for (upper, lower), (swept, curve) in zip(pairs, found, strict=False):
+    panels = iter(figure.subplots(2 * len(found), height_ratios=[3, 1] * len(found)))
+    for (swept, curve), upper, lower in zip(found, panels, panels, strict=False):
         _draw_curve(upper, lower, swept, [run.cases[case] for case in curve])
-    for axes in panels[-2:, len(found) % columns or columns :].flat:
-        axes.remove()
 
 
 def is_geometric(values: Iterable[float], least: float) -> bool:
