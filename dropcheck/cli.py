@@ -612,7 +612,7 @@ def is_file(word: str) -> bool:
     (True, True, False, False)
     """
     from dropcheck.documents import ENDINGS
-    from dropcheck.packs.pack_files import PACK, pack_names
+    from dropcheck.packs import PACK, pack_names
 
     if word in ("-", ".", "..") or word.startswith(PACK):
         return True

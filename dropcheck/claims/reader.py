@@ -14,7 +14,7 @@ from pathlib import Path
 
 from dropcheck.claims.registry import Claim, Document, Registry, renamed
 from dropcheck.errors import DropcheckError, Location, Problem, at_most, in_file_order
-from dropcheck.packs.pack_files import PACK, pack_file
+from dropcheck.packs import PACK, pack_file
 
 USUAL_NAME = "claims.yaml"
 MISTAKEN_NAME = "claims.yml"

@@ -16,7 +16,7 @@ from dropcheck.code.slots import Implementation
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.language.compile import CaseGraphs
 from dropcheck.language.syntax import Call, lines_of, walk
-from dropcheck.packs.pack_files import PACK
+from dropcheck.packs import PACK
 from dropcheck.vocabulary.function import EVAL, GRAD, TRAIN, slot_and_mode
 
 OF_PACKS = 0.001

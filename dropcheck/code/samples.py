@@ -19,8 +19,7 @@ from dropcheck.claims.registry import CodeRequest, Sample, Slot, SourceText
 from dropcheck.claims.values import name_problem
 from dropcheck.code.adapters.adapter import kind_of
 from dropcheck.code.adapters.numpy_adapter import NumpyAdapter
-from dropcheck.code.calls import Bound, CallPlan, PreparedFunction, constant
-from dropcheck.code.probes import PROBE_DRAWS
+from dropcheck.code.calls import PROBE_DRAWS, Bound, CallPlan, PreparedFunction, constant
 from dropcheck.errors import DropcheckError, Location, Problem
 from dropcheck.language.graph import SAMPLE
 from dropcheck.results import ParameterValue

@@ -21,7 +21,7 @@ from dropcheck.claims.registry import Claim, Code, Column, Slot
 from dropcheck.code.adapters.adapter import FORMATS, FORMATS_OF_NUMPY, Adapter, raised
 from dropcheck.code.calls import Bound
 from dropcheck.errors import DropcheckError, Problem, nearest, suggestion
-from dropcheck.packs.pack_files import PACK
+from dropcheck.packs import PACK
 
 # ---- implementations -----------------------------------------------------------------------------
 #

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
@@ -13,7 +14,17 @@ from pathlib import Path
 from dropcheck.claims.claimsfile import FORMAT, ClaimKeys, registry_of
 from dropcheck.claims.registry import Claim, Registry, SourceText
 from dropcheck.claims.values import WORDS
-from dropcheck.claims.yaml_places import BROKEN, LineColumn, Node, Problems, compose_piece, decode
+from dropcheck.claims.yaml_places import (
+    BROKEN,
+    LINE_END,
+    LineColumn,
+    Node,
+    Problems,
+    Source,
+    checked,
+    compose_piece,
+    decode,
+)
 from dropcheck.documents.coverage import coverage_of
 from dropcheck.documents.figures import UnreadError
 from dropcheck.documents.latex import EACH_STEP, statements
@@ -27,11 +38,11 @@ from dropcheck.documents.marks import (
     Spoken,
     spoken_of,
 )
-from dropcheck.documents.notebook import cells_of
 from dropcheck.documents.tex import read_tex
 from dropcheck.errors import (
     DropcheckError,
     Location,
+    NotebookCell,
     Problem,
     at_most,
     in_file_order,
@@ -400,3 +411,54 @@ def _shown(node: Node) -> str:
     if isinstance(node.value, dict):
         return ",".join(f"{name}:{_shown(one)}" for name, one in node.entries.items())
     return node.text
+
+
+# ---- notebooks -----------------------------------------------------------------------------------
+
+# https://nbformat.readthedocs.io/en/latest/format_description.html
+NBFORMAT = 4
+
+
+def cells_of(source: Source) -> Source:
+    """The Markdown cells of a notebook as one text, with places that count within each cell.
+
+    Args:
+        source: the file.
+
+    Raises:
+        DropcheckError: it is not a notebook that can be read, or holds a forbidden character.
+    """
+    try:
+        notebook = json.loads(source.text, parse_int=float)  # int() refuses some numbers of JSON
+    except json.JSONDecodeError as error:
+        message = f"this is no JSON: {error.msg[:1].lower()}{error.msg[1:]}"
+        place = (error.lineno - 1, error.colno - 1)
+        raise DropcheckError(
+            source.problem(place, message, "a notebook is saved as JSON")
+        ) from None
+    except RecursionError:
+        raise _refused(source, "this notebook is nested too deep") from None
+    if not isinstance(notebook, dict):
+        raise _refused(source, "this is no notebook: a notebook is a JSON object")
+    version = notebook.get("nbformat")
+    cells = notebook.get("cells")
+    if version != NBFORMAT or not isinstance(cells, list):
+        message = f"this is no notebook of nbformat {NBFORMAT}"
+        raise _refused(source, message, "open it in Jupyter and save it")
+    lines: list[str] = []
+    read: list[NotebookCell] = []
+    for number, cell in enumerate(cells, 1):
+        if not isinstance(cell, dict) or cell.get("cell_type") != "markdown":
+            continue
+        given = cell.get("source")
+        pieces = given if isinstance(given, list) else [given]
+        text = "".join(one for one in pieces if isinstance(one, str))
+        if not text:
+            continue
+        read.append(NotebookCell(number, len(lines)))
+        lines += LINE_END.split(text)
+    return checked(Source(source.name, "\n".join(lines), tuple(lines), tuple(read)))
+
+
+def _refused(source: Source, message: str, hint: str | None = None) -> DropcheckError:
+    return DropcheckError(source.problem((0, 0), message, hint))

@@ -15,7 +15,7 @@ import pytest
 from fake_framework import FakeAdapter, Tensor
 from slots_made import Generator, X, bound, drawn, numpy_code, ours
 
-from dropcheck.code import probes as shared
+from dropcheck.code import calls as shared
 from dropcheck.code.adapters.numpy_adapter import NumpyAdapter
 from dropcheck.errors import DropcheckError
 

@@ -23,7 +23,7 @@ from dropcheck.claims.reader import read_registries, read_text
 from dropcheck.claims.registry import Registry
 from dropcheck.claims.values import format_parameters
 from dropcheck.language.check import check_registry
-from dropcheck.packs.pack_files import PACK, pack_names
+from dropcheck.packs import PACK, pack_names
 from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings

@@ -16,7 +16,7 @@ from dropcheck.code.adapters.adapter import FORMATS_OF_NUMPY
 from dropcheck.code.columns import with_columns
 from dropcheck.code.slots import implementations_of
 from dropcheck.errors import DropcheckError
-from dropcheck.packs.pack_files import PACK, pack_file
+from dropcheck.packs import PACK, pack_file
 
 CODE = Path(pack_file("dropout")).parent / "implementations"
 NAMES = (
