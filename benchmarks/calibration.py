@@ -33,7 +33,7 @@ from dropcheck.claims.reader import read_registry
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.select import select_claims
 from dropcheck.claims.values import format_parameters
-from dropcheck.code.columns import with_columns
+from dropcheck.code.slots import with_columns
 from dropcheck.execution.schedule import carried_out
 from dropcheck.inference.intervals import clopper_pearson, upper_bound
 from dropcheck.judging.case import Prepared, prepare

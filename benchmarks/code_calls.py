@@ -18,8 +18,7 @@ import numpy as np
 from benchmarks.measure import Bar, Clock, Figure, Spread
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Slot
-from dropcheck.code.columns import with_columns
-from dropcheck.code.slots import Implementation
+from dropcheck.code.slots import Implementation, with_columns
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
 

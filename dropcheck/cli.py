@@ -643,8 +643,7 @@ def _registry(given: Given) -> Registry:
         raise DropcheckError(Problem(message, hint="name it: --with NAME"))
     if not code:
         return registry
-    from dropcheck.code.columns import with_columns
-    from dropcheck.code.slots import implementations_of
+    from dropcheck.code.slots import implementations_of, with_columns
 
     with printing_aside():
         return with_columns(registry, implementations_of(code, Path.cwd()), formats)

@@ -128,8 +128,7 @@ class ClaimsFile(pytest.File):
         given = self.plugin.implementations
         if not given or not any(claim.slots for claim in registry.claims.values()):
             return registry
-        from dropcheck.code.columns import with_columns
-        from dropcheck.code.slots import implementations_of
+        from dropcheck.code.slots import implementations_of, with_columns
 
         made = implementations_of(given, self.plugin.root)
         return with_columns(registry, made, graphs=self.graphs)

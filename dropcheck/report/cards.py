@@ -43,7 +43,7 @@ def claim_cards(
 
 
 def _card(claim: Claim, registry: Registry) -> list[RenderableType]:
-    from dropcheck.code.columns import calls_of_slots
+    from dropcheck.code.slots import calls_of_slots
     from dropcheck.language.compile import CaseGraphs
     from dropcheck.running import verify_cases  # loads numpy, which a list does not need
 

@@ -15,7 +15,7 @@ from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Registry
 from dropcheck.claims.select import select
 from dropcheck.code.adapters.numpy_adapter import NumpyAdapter
-from dropcheck.code.columns import with_columns
+from dropcheck.code.slots import with_columns
 from dropcheck.errors import DropcheckError
 from dropcheck.judging.case import CaseRun
 from dropcheck.results import CaseResult, Verdict

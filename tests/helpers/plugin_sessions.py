@@ -62,7 +62,7 @@ for library in (
     import_module(library)
 for library in ("slots", "calls", "adapters.numpy_adapter"):
     import_module(f"dropcheck.code.{library}")
-import_module("dropcheck.code.columns")
+import_module("dropcheck.code.slots")
 read_text(CLAIMS)  # loads what it imports where it is called
 
 

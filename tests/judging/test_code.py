@@ -20,7 +20,7 @@ from dropcheck.array_types import Floats
 from dropcheck.claims.reader import read_registries, read_text
 from dropcheck.claims.registry import Code, CodeRequest, Registry, Slot
 from dropcheck.claims.select import select
-from dropcheck.code.columns import with_columns
+from dropcheck.code.slots import with_columns
 from dropcheck.errors import DropcheckError
 from dropcheck.inference.intervals import design_effect
 from dropcheck.planning import plan_cases

@@ -15,8 +15,7 @@ import pytest
 
 from dropcheck.claims.reader import read_registries
 from dropcheck.claims.select import select
-from dropcheck.code.columns import with_columns
-from dropcheck.code.slots import implementations_of
+from dropcheck.code.slots import implementations_of, with_columns
 from dropcheck.results import Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings

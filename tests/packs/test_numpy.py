@@ -16,7 +16,7 @@ from slots_made import OfFunctions
 
 from dropcheck.claims.reader import read_registries, read_text
 from dropcheck.claims.select import select
-from dropcheck.code.columns import with_columns
+from dropcheck.code.slots import with_columns
 from dropcheck.packs import pack_file
 from dropcheck.packs.implementations.numpy_functions import FUNCTIONS as SAMPLERS
 from dropcheck.packs.implementations.numpy_functions import _truncated

@@ -13,8 +13,7 @@ from dropcheck.claims.reader import read_registries
 from dropcheck.claims.registry import Registry
 from dropcheck.cli import main
 from dropcheck.code.adapters.adapter import FORMATS_OF_NUMPY
-from dropcheck.code.columns import with_columns
-from dropcheck.code.slots import implementations_of
+from dropcheck.code.slots import implementations_of, with_columns
 from dropcheck.errors import DropcheckError
 from dropcheck.packs import PACK, pack_file
 
