@@ -53,7 +53,7 @@ from dropcheck.errors import (
 from dropcheck.options import REPEATED, VALUES, read_value
 from dropcheck.pyproject import project_defaults
 from dropcheck.report.screen import is_terminal, terminal_of
-from dropcheck.settings import OPTIONS, RUN_OPTIONS, Option, Settings, flag_of, one_of
+from dropcheck.settings import OPTIONS, Option, Settings, flag_of, one_of
 
 if TYPE_CHECKING:
     from dropcheck.claims.registry import Case, Claim, Registry
@@ -768,7 +768,6 @@ def _no_such_option(option: str, known: Sequence[str], command: str) -> Problem:
 
 def _check_file(name: str) -> CheckedFile:
     """All errors and notes that a file gives without any draw."""
-    from dropcheck.claims.registry import DTYPE, SEED
     from dropcheck.report.cards import CheckedFile
 
     try:
@@ -779,23 +778,13 @@ def _check_file(name: str) -> CheckedFile:
     from dropcheck.language.check import check_registry
 
     checked = check_registry(registry)
-    reserved = [
-        Problem(
-            f"the parameter {one!r} is named like an option of run",
-            claim.parameter_locations.get(one, claim.location),
-            f"it is set by --set {one}=VALUE only",
-        )
-        for claim in registry.claims.values()
-        for one in claim.parameter_names
-        if one in RUN_OPTIONS and not (claim.slots and one in (DTYPE, SEED))
-    ]
     return CheckedFile(
         name=registry.name,
         claims=len(registry.claims),
         cases=registry.case_count,
         coverage=registry.coverage,
         errors=in_file_order(checked.problems),
-        notes=in_file_order((*checked.notes, *reserved)),
+        notes=in_file_order(checked.notes),
     )
 
 
