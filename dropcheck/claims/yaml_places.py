@@ -8,6 +8,7 @@ Positions are (line, column) from 0, in characters. A `Location`, for the user, 
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from bisect import bisect_right
@@ -447,35 +448,55 @@ class _Composer:
 # ---- from the text of a scalar to its places in the file -----------------------------------------
 
 
+_WORD = re.compile(r"\S+")
+_BETWEEN_WORDS = re.compile(r"(?:\s|\\\n)*")  # a backslash at the end of a line joins the next
+_REST_OF_WORD = re.compile(r"\S*")
+
+
+def _end_of(pattern: re.Pattern[str], text: str, at: int) -> int:
+    """Where the match of a pattern at a place ends; the place itself if there is none."""
+    found = pattern.match(text, at)
+    return at if found is None else found.end()
+
+
 def source_text(node: Node, source: Source) -> SourceText:
     """The text of a scalar with its places, without line breaks at its end.
 
-    The places are exact for `|` blocks, and for other text without escapes. What comes after an
-    escape is taken to stand where it would without.
+    The places are exact for `|` blocks, and for other text without escapes. After an escape they
+    are off by at most its length.
     """
     if node.written is not None:
         return node.written
-    text, block, first = node.text.rstrip("\n"), node.style in (">", "|"), node.start[0]
-    found: list[list[tuple[int, Location]]] = [[] for _ in text.split("\n")]
-    at = number = 0  # how much of the text is found, and the line there
-    for row in range(first + block, node.last + 1):
-        begin = node.start[1] + (node.style in ("'", '"')) if row == first else 0
-        written = source.line(row)[begin:].removesuffix("\\").rstrip()
-        if not (word := written.lstrip()):
-            continue
-        if (next_at := text.find(word[0], at)) < 0:
-            break
-        number, at = number + text.count("\n", at, next_at), next_at
-        column = at - text.rfind("\n", 0, at) - 1
-        shift = 0 if found[number] else column  # its first piece begins with the line
-        place = source.location((row, begin + len(written) - len(word) - shift))
-        found[number].append((column - shift, place))
-        if not text.startswith(word, at):  # an escape, or the end
-            break
-        at += len(word)
-    places: list[tuple[tuple[int, Location], ...]] = [((0, source.location(node.start)),)]
-    places += [tuple(pieces) or places[-1] for pieces in found]
-    return SourceText(text, tuple(places[1:]))
+    # words follow each other in the file; what comes after an escape is taken to stand where it
+    # would without
+    text, first, folded = node.text.rstrip("\n"), node.start[0], node.style in (">", "|")
+    lines = source.lines[first : node.last + 1]
+    raw, starts = "\n".join(lines), [0, *itertools.accumulate(len(line) + 1 for line in lines)]
+    at = starts[1] if folded else node.start[1] + (node.style in ("'", '"'))
+    visible, end = True, (first + folded, 0 if folded else at)  # of the last word
+    found: list[list[tuple[int, LineColumn]]] = []
+    moved: LineColumn = (0, 0)
+    for line in text.split("\n"):
+        pieces: list[tuple[int, LineColumn]] = []
+        for match in _WORD.finditer(line) if visible else ():
+            word, column = match.group(), match.start()
+            begin = _end_of(_BETWEEN_WORDS, raw, at)
+            begin = raw.find(word, begin, _end_of(_REST_OF_WORD, raw, begin))
+            if begin < 0:  # an escape hides it
+                visible = False
+                break
+            at = begin + len(word)
+            row = bisect_right(starts, begin) - 1
+            end = (first + row, at - starts[row])
+            column_0 = begin - starts[row] - column  # where the line would begin
+            if not pieces or moved != (first + row, column_0):
+                moved = (first + row, column_0)
+                pieces.append(
+                    (column, (first + row, begin - starts[row])) if pieces else (0, moved)
+                )
+        found.append(pieces or [(0, end)])
+    place = source.location
+    return SourceText(text, tuple(tuple((c, place(at)) for c, at in pieces) for pieces in found))
 
 
 # ---- what the parser's errors mean ---------------------------------------------------------------
@@ -531,6 +552,8 @@ def _explained(error: yaml.MarkedYAMLError, source: Source) -> Problem:
          "indent it like the keys that it belongs with"),
         ("expected node content" in said, at, "a value is expected here",
          f"{shortened(rest)!r} is not one" if rest else "the file ends too soon"),
+        ("escape" in said + context, at, "YAML has no such escape after '\\'",
+         "use single quotes, in which a backslash is an ordinary character"),
         ("<document start>" in said, at, "the file's mapping has ended before this",
          "every key of the file's top level begins in the first column"),
         ("maximum nesting depth" in said, at, *TOO_DEEP),  # the place is beyond the excess

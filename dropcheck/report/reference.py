@@ -19,6 +19,7 @@ from dropcheck.claims.claimsfile import ClaimKeys, DocumentKeys, FileKeys, Keys,
 from dropcheck.claims.registry import SourceText
 from dropcheck.errors import nearest
 from dropcheck.language.forms import ABOUT_LAWS, LINES, STATEMENTS, Form
+from dropcheck.language.hints import misspelled
 from dropcheck.language.lowering.builder import Context
 from dropcheck.language.lowering.lower import lower
 from dropcheck.language.lowering.model import define_model
@@ -179,8 +180,8 @@ def meant(name: str, others: Iterable[str] = ()) -> str | None:
         for word in group
         for one in (word.name, *getattr(word.meaning, "aliases", ()))
     }
-    near = nearest(name, [*known, *others])
-    return known.get(near or "", near)
+    word = misspelled(name, known)
+    return nearest(name, others) if word is None else known[word]
 
 
 def said_of(word: Word) -> dict[str, str]:
