@@ -29,11 +29,16 @@ def listen() -> None:
     program = os.getpid()
 
     def handle(number: int, _: object) -> None:
-        if os.getpid() == program:
-            _handle()
-        else:  # a process that code under test forked: it ends as others do
+        global _first_signal  # noqa: PLW0603 - there is one program
+        now = time.monotonic()
+        if os.getpid() != program:  # a process that code under test forked: it ends as others do
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
+        elif _first_signal is None:
+            _first_signal = now
+            raise KeyboardInterrupt
+        elif now - _first_signal > PATIENCE:
+            os._exit(INTERRUPTED)
 
     for number in SIGNALS:
         if signal.getsignal(number) in usual:
@@ -49,13 +54,3 @@ def ignore() -> None:
 def heard() -> bool:
     """Whether a signal came; an error after that is a consequence of it."""
     return _first_signal is not None
-
-
-def _handle() -> None:
-    global _first_signal  # noqa: PLW0603 - there is one program
-    now = time.monotonic()
-    if _first_signal is None:
-        _first_signal = now
-        raise KeyboardInterrupt
-    if now - _first_signal > PATIENCE:
-        os._exit(INTERRUPTED)

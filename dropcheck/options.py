@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -44,7 +45,7 @@ class Value:
     kind: type = float
     words: tuple[str, ...] = ()
     low: float = 0
-    high: float = math.inf
+    high: float = sys.float_info.max
     units: Mapping[str, float] = field(default_factory=dict)  # one may follow a number
     share: bool = False  # whether a percentage is accepted too
     fresh: bool = False  # whether `fresh` is
@@ -59,12 +60,10 @@ class Value:
             return isinstance(value, str) and value in self.words
         if isinstance(value, bool) or self.kind is bool:
             return isinstance(value, bool) and self.kind is bool
-        if self.kind is int:
-            if isinstance(value, Real) and as_float(value).is_integer():  # as 3e6 is
-                number: Any = value
-                return bool(self.low <= int(number) <= self.high)
-            return False
-        return isinstance(value, Real) and self.low < as_float(value) < self.high
+        number: Any = value if isinstance(value, Real) else math.nan
+        if self.kind is int:  # 3e6 is one too
+            return bool(self.low <= number <= self.high) and number == int(number)
+        return bool(self.low < number < self.high)
 
     def read(self, text: str) -> Any:
         """The value that a text stands for.
@@ -182,11 +181,3 @@ def _hint(value: Value, text: str) -> str | None:
                 return f"did you mean {text.strip()}%?"
         return None
     return percentage_hint(text) if value.kind is float else None
-
-
-def as_float(value: Real) -> float:
-    """The number as a float; infinite where it is beyond the largest float."""
-    try:
-        return float(value)
-    except OverflowError:  # only whole numbers and fractions can be so large
-        return -math.inf if value < 0 else math.inf
