@@ -877,8 +877,11 @@ def main(arguments: Sequence[str] | None = None) -> ExitCode:
     command = next(iter(words), "")
     asked = {"line": words, "command": command, "format": _format_of(words)}
     try:
-        if command[:1] not in ("", "-"):
-            _check_command(command)
+        if command[:1] not in ("", "-") and command not in COMMANDS:
+            hint = suggestion(command, COMMANDS) or "dropcheck --help lists the commands"
+            if is_file(command):
+                hint = f"did you mean dropcheck run {shlex.quote(command)}?"
+            raise DropcheckError(Problem(f"there is no command {command!r}", hint=hint))
         made = program_of(command)
         code = made(words, prog_name="dropcheck", standalone_mode=False, obj=asked)
         return ExitCode(code or 0)
@@ -907,15 +910,6 @@ def main(arguments: Sequence[str] | None = None) -> ExitCode:
 
             emit("".join(traceback.format_exception(error)), sys.stderr)
         return _report([_fault(error)], asked, ExitCode.INTERNAL)
-
-
-def _check_command(name: str) -> None:
-    """Refuse a command that does not exist."""
-    if name not in COMMANDS:
-        hint = suggestion(name, COMMANDS) or "dropcheck --help lists the commands"
-        if is_file(name):
-            hint = f"did you mean dropcheck run {shlex.quote(name)}?"
-        raise DropcheckError(Problem(f"there is no command {name!r}", hint=hint))
 
 
 def _report(problems: Sequence[Problem], asked: Mapping[str, Any], code: ExitCode) -> ExitCode:

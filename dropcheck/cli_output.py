@@ -157,16 +157,6 @@ def _replace(target: Path, content: bytes) -> None:
         temporary.replace(target)
 
 
-def append_file(path: Path, content: str) -> list[Problem]:
-    """Add to the end of a file, in one piece; returns what went wrong."""
-    try:
-        with path.open("ab", buffering=0) as file:
-            file.write(as_bytes(content))
-    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
-        return [Problem(f"the file {str(path)!r} could not be added to: {reason(error)}")]
-    return []
-
-
 def as_bytes(content: str | bytes) -> bytes:
     """The content in UTF-8; escapes stand for what is no character, as in some file names."""
     return content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
@@ -182,25 +172,19 @@ def reason(error: BaseException) -> str:
 
 
 def deliver(report: Report, name: str, outputs: Sequence[Path]) -> list[Problem]:
-    """Print a report, and write it to the files; returns what could not be printed or written."""
-    unprinted = print_report(report, name)
-    complain(unprinted)  # before the files, in case these end the program
-    unwritten = [problem for path in outputs for problem in write_report(path, report)]
-    complain(unwritten)
-    return [*unprinted, *unwritten]
+    """Print a report, and write it to the files; returns what could not be printed or written.
 
-
-def print_report(report: Report, name: str) -> list[Problem]:
-    """Print a report; in a workflow of GitHub, annotations and a summary too.
-
-    Returns the problems of printing the report.
+    In a workflow of GitHub, annotations and a summary are printed too.
     """
-    problems = emit(_printed(name, report), sys.stdout, commands=name == "github")
+    unprinted = emit(_printed(name, report), sys.stdout, commands=name == "github")
     if in_workflow():
         if name == "table":
             emit(_printed("github", report), sys.stdout, commands=True)
         complain(summarise(report), "note")
-    return problems
+    complain(unprinted)  # before the files, in case these end the program
+    unwritten = [problem for path in outputs for problem in write_report(path, report)]
+    complain(unwritten)
+    return [*unprinted, *unwritten]
 
 
 def _printed(name: str, report: Report) -> str:
@@ -274,4 +258,9 @@ def summarise(report: Report) -> list[Problem]:
     text = markdown_report(report)
     if len(as_bytes(text)) > LARGEST_SUMMARY // 2:  # others may add to it
         text = f"The table is too long for this place.\n\n{summary_line(report)}\n"
-    return append_file(Path(named), f"### dropcheck\n\n{text}\n")
+    try:
+        with Path(named).open("ab", buffering=0) as file:
+            file.write(as_bytes(f"### dropcheck\n\n{text}\n"))
+    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+        return [Problem(f"the file {named!r} could not be added to: {reason(error)}")]
+    return []

@@ -698,8 +698,10 @@ class _FormulaReader:
                     raise self.error(message, "write \\cdot between")
                 bare = self.peek(-1) not in (")", "]")
                 before, last = last, self.powered()
-                if sign in FRACTIONS:
-                    refuse_mixed_number(before, last, start)
+                number = before.operand if isinstance(before, Negative) else before
+                if sign in FRACTIONS and isinstance(number, Number) and _without_names(last):
+                    message = "a number before a fraction may be added to it or multiply it"
+                    raise self.error(message, r"write \cdot or + between", start)
                 if sign in ("(", "[") and bare:
                     refuse_call(before, last, self.axes, start)
                 sign = ""
@@ -729,10 +731,7 @@ class _FormulaReader:
         grouped = self.token.text in _CLOSES
         node = self.atom()
         while True:
-            if self.is_next("'") and self.is_event(node):
-                self.at += 1
-                node = _Complement(self.here, node)
-            elif self.taken("^"):
+            if self.taken("^"):
                 node = self._raised(node, grouped=grouped)
             elif self.token.text in tex.AFTER and self.token.kind == "symbol":
                 if self.peek(1) in tex.AFTER:
@@ -872,8 +871,6 @@ class _FormulaReader:
         if text.endswith("frac"):
             above = self.argument()
             return Binary(self.here, "/", above, self.argument())
-        if self.is_next("["):
-            raise self.error("roots of another order are not read", "write x^{1/3}")
         name, count = tex.GROUPED[text]
         return Call(self.here, name, tuple(self.argument() for _ in range(count)))
 
@@ -1407,14 +1404,6 @@ def refuse_call(left: Node, right: Node, axes: AxisCounts, column: int) -> None:
     if array or not (letter and summed) or head in tex.NAMES_OF_FUNCTIONS:
         message = f"{left.name!r} before brackets may be a function or a factor"
         raise UnreadError(column, message, r"write \cdot between for a product")
-
-
-def refuse_mixed_number(left: Node, right: Node, column: int) -> None:
-    r"""Refuse a number before a fraction of numbers: 2\frac12 may be two and a half."""
-    left = left.operand if isinstance(left, Negative) else left
-    if isinstance(left, Number) and isinstance(right, Binary) and _without_names(right):
-        message = "a number before a fraction may be added to it or multiply it"
-        raise UnreadError(column, message, r"write \cdot or + between")
 
 
 def _without_names(node: Node) -> bool:
