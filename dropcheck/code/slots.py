@@ -143,10 +143,11 @@ def _column_anew(own: Implementation, slots: Mapping[str, Slot]) -> Column:
 
 
 _PART = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
-_TARGET = re.compile(rf"{_PART}:{_PART}")
-_NAME = re.compile(r"[^\W_][\w.-]*")
-_MINE = "mine"  # the name of an implementation in hints
-_EXAMPLES = "write --with torch, or --with torch:dropout=torch.nn.functional:dropout"
+_BINDING = re.compile(
+    r"\s*(?P<name>[^\W_][\w.-]*)\s*"
+    rf"(?::\s*(?P<slot>[^=]*[^=\s])\s*=\s*(?P<target>{_PART}:{_PART})\s*)?"
+)
+_EXAMPLES = "write --with torch, or --with mine:dropout=layers:dropout for code of your own"
 
 
 def implementations_of(given: Sequence[str], folder: Path) -> tuple[Implementation, ...]:
@@ -164,10 +165,11 @@ def implementations_of(given: Sequence[str], folder: Path) -> tuple[Implementati
     asked: dict[str, dict[str, str]] = {}
     problems: list[Problem] = []
     for text in given:
-        name, slot, target, wrong = _read(text)
-        if wrong:
-            problems.append(Problem(f"--with {text[:100]!r} {wrong}", hint=_hint(text)))
+        if (found := _BINDING.fullmatch(text)) is None:
+            message = f"--with {text[:100]!r} is not NAME:SLOT=MODULE:FUNCTION"
+            problems.append(Problem(message, hint=_EXAMPLES))
             continue
+        name, slot, target = found.groups("")
         own = asked.setdefault(name, {})
         if slot and own.setdefault(slot, target) != target:
             problems.append(Problem(f"--with binds {slot!r} of {name!r} twice"))
@@ -186,39 +188,10 @@ def needed(given: Sequence[str], claim: Claim) -> list[str]:
     if claim.column is None:
         return []
     called = "\n".join(one.text for one in (claim.model, claim.statement) if one is not None)
-    own = [(text, *_read(text)) for text in given if _read(text)[0] == claim.column.name]
-    used = [text for text, _, slot, *_ in own if not slot or re.search(rf"\b{slot}\b", called)]
-    return used or [text for text, *_ in own]
-
-
-def _read(text: str) -> tuple[str, str, str, str | None]:
-    """The name, the slot and the code of one text, and what is wrong with it."""
-    name, colon, binding = text.strip().partition(":")
-    slot, _, target = (part.strip() for part in binding.partition("="))
-    wrong = None
-    if _NAME.fullmatch(name) is None:
-        wrong = "does not begin with the name of an implementation"
-    elif colon and not (slot and "=" in binding):
-        wrong = "binds no slot"
-    elif colon and _TARGET.fullmatch(target) is None:
-        wrong = (
-            f"binds {slot!r} to what is not written 'module:function', as "
-            "'torch.nn.functional:dropout' is"
-        )
-    return name, slot, target, wrong
-
-
-def _hint(text: str) -> str:
-    """The hint for a text that names a function, but lacks parts that must come before it."""
-    slot, _, target = text.strip().rpartition("=")
-    if ":" not in target:  # layers.dropout
-        target = ":".join(target.rsplit(".", 1))
-    if _TARGET.fullmatch(target) is None:
-        return _EXAMPLES
-    name, _, slot = slot.rpartition(":")
-    if not name and slot in (_MINE, *FRAMEWORKS):
-        name, slot = slot, ""
-    return f"write --with {name or _MINE}:{slot or 'SLOT'}={target}"
+    read = ((text, _BINDING.fullmatch(text)) for text in given)
+    own = [(text, one["slot"]) for text, one in read if one and one["name"] == claim.column.name]
+    used = [text for text, slot in own if not slot or re.search(rf"\b{slot}\b", called)]
+    return used or [text for text, _ in own]
 
 
 # ---- import --------------------------------------------------------------------------------------

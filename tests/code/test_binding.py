@@ -77,30 +77,17 @@ def test_code_is_bound_by_the_command_line(target: str, wanted: set[float], fold
     assert set(np.unique(found["train"])) == wanted
 
 
-EXAMPLES = "write --with torch, or --with torch:dropout=torch.nn.functional:dropout"
-NAMES = "binds 'dropout' to what is not written 'module:function'"
+EXAMPLES = "write --with torch, or --with mine:dropout=layers:dropout for code of your own"
+UNREAD = ("", ":dropout=m:f", "my lib", "mylib:", "mylib:dropout", "mylib:=m:f", "m:f",
+          "dropout=m:f", "torch=m:f", "mylib:dropout=", "mylib:dropout=m.f", "mylib:dropout=m:f()",
+          "mylib:dropout=m:f.__globals__;x", "mylib:dropout=../m:f",
+          "mylib:dropout=m:lambda x: x")  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("given", "said", "hint"),
     [
-        ("", "does not begin with the name", EXAMPLES),
-        (":dropout=m:f", "does not begin with the name", "write --with mine:dropout=m:f"),
-        ("my lib", "does not begin with the name", EXAMPLES),
-        ("mylib:", "binds no slot", EXAMPLES),
-        ("mylib:dropout", "binds no slot", "write --with mine:SLOT=mylib:dropout"),
-        ("mylib:=m:f", "binds no slot", "write --with mylib:SLOT=m:f"),
-        ("m:f", "binds no slot", "write --with mine:SLOT=m:f"),
-        ("dropout=m:f", "does not begin", "write --with mine:dropout=m:f"),
-        ("mine=m:f", "does not begin", "write --with mine:SLOT=m:f"),
-        ("torch=m:f", "does not begin", "write --with torch:SLOT=m:f"),
-        ("mylib:dropout=", NAMES, EXAMPLES),
-        ("mylib:dropout=m.f", NAMES, "write --with mylib:dropout=m:f"),
-        ("a:dropout=m.n.f", NAMES, "write --with a:dropout=m.n:f"),
-        ("mylib:dropout=m:f()", NAMES, EXAMPLES),
-        ("mylib:dropout=m:f.__globals__;x", NAMES, EXAMPLES),
-        ("mylib:dropout=../m:f", NAMES, EXAMPLES),
-        ("mylib:dropout=m:lambda x: x", NAMES, EXAMPLES),
+        *((one, "is not NAME:SLOT=MODULE:FUNCTION", EXAMPLES) for one in UNREAD),
         ("troch", "no implementation 'troch' is known", "did you mean 'torch'?"),
         ("mylib", "'mylib' is known", "bind code to a slot: --with mylib:SLOT=MODULE:FUNCTION"),
         ("torch-own", "'torch-own' is known", "did you mean 'torch'?"),
