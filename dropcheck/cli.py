@@ -747,9 +747,8 @@ def _unknown(option: str, given: Given, registry: Registry, claims: Sequence[Cla
         hint = f"{name!r} is a parameter of {', '.join(others[:3])}"
     elif own and named:
         hint = f"the parameters are {', '.join(own[:8])}"
-    ids = ", ".join([one.id for one in claims[:3]] + ["…"] * (len(claims) > 3))
-    said = f"{ids} has no such parameter" if len(claims) == 1 else f"none of {ids} has it"
-    said = said if named else "no claim has such a parameter"
+    said = "no selected claim has such a parameter"
+    said = f"{claims[0].id} has no such parameter" if len(claims) == 1 else said
     return replace(problem, message=f"{problem.message}, and {said}", hint=problem.hint or hint)
 
 

@@ -437,14 +437,13 @@ def cells_of(source: Source) -> Source:
             source.problem(place, message, "a notebook is saved as JSON")
         ) from None
     except RecursionError:
-        raise _refused(source, "this notebook is nested too deep") from None
-    if not isinstance(notebook, dict):
-        raise _refused(source, "this is no notebook: a notebook is a JSON object")
-    version = notebook.get("nbformat")
-    cells = notebook.get("cells")
-    if version != NBFORMAT or not isinstance(cells, list):
+        notebook = None
+    found = notebook if isinstance(notebook, dict) else {}
+    cells = found.get("cells")
+    if found.get("nbformat") != NBFORMAT or not isinstance(cells, list):
         message = f"this is no notebook of nbformat {NBFORMAT}"
-        raise _refused(source, message, "open it in Jupyter and save it")
+        hint = "open it in Jupyter and save it"
+        raise DropcheckError(source.problem((0, 0), message, hint))
     lines: list[str] = []
     read: list[NotebookCell] = []
     for number, cell in enumerate(cells, 1):
@@ -458,7 +457,3 @@ def cells_of(source: Source) -> Source:
         read.append(NotebookCell(number, len(lines)))
         lines += LINE_END.split(text)
     return checked(Source(source.name, "\n".join(lines), tuple(lines), tuple(read)))
-
-
-def _refused(source: Source, message: str, hint: str | None = None) -> DropcheckError:
-    return DropcheckError(source.problem((0, 0), message, hint))
