@@ -452,16 +452,6 @@ class Spoken:
     each_step: bool = False  # or each, in place of the two ends of the chain
 
 
-def _has_colon(text: str) -> bool:
-    """Whether a text has a colon outside of brackets, which no statement has."""
-    depth = 0
-    for at, sign in enumerate(text):
-        depth += (sign in "([{") - (sign in ")]}")
-        if sign == ":" and depth <= 0 and text[at + 1 : at + 2] != "=":
-            return True
-    return False
-
-
 def spoken_of(mark: Mark, stated: Piece | None) -> Spoken:
     """What a mark claims, from the beginning of its body.
 
@@ -475,9 +465,6 @@ def spoken_of(mark: Mark, stated: Piece | None) -> Spoken:
     """
     if stated is None:
         return _of_formula(mark)
-    if _has_colon(stated.text):
-        hint = "';' stands between the parts of a mark: ~= E(y); p: 0.5"
-        raise UnreadError(-1, "a colon stands in the statement of this mark", hint)
     if stated.text[0] in "~≈" and not stated.text.startswith(ROUNDED):
         hint = "write ~= for the rounding of the figure before the mark, == for the number itself"
         raise UnreadError(-1, f"no statement begins with '{stated.text[0]}'", hint)
