@@ -649,10 +649,6 @@ def _tidy(schema: Any) -> Any:
 
 # ---- what is wrong with the keys -----------------------------------------------------------------
 
-_VERDICTS = {  # words for a verdict elsewhere
-    **dict.fromkeys(("fail", "fails", "failed", "false", "no", "wrong", "xfail"), "refuted"),
-    **dict.fromkeys(("holds", "ok", "pass", "passed", "passes", "true", "yes"), "verified"),
-}
 _HOLDS = {  # by the type of pydantic's error; most others are about numbers
     "string_type": "text",
     "bool_type": "true or false",
@@ -729,9 +725,8 @@ def _sentence(error: Any, top: Node) -> Error | None:
         return node.place, f"{name} {predicate}", hint
     holds, hint = says.holds or _HOLDS.get(kind, "a number greater than 0"), says.hint
     if kind == "literal_error":
-        holds, known = said["expected"], re.findall("'(.+?)'", said["expected"])
-        meant = _VERDICTS.get(node.text.lower())
-        hint = f"write {meant}" if meant in known else suggestion(node.text, known)
+        holds = said["expected"]
+        hint = suggestion(node.text, re.findall("'(.+?)'", holds))
     elif kind == "string_type":
         hint = hint or (f"put it in quotes: '{text}'" if text else None)
         if node.style in ("{", "["):
