@@ -92,8 +92,7 @@ def select_claims(
     if not selected:
         asked = ", ".join(map(repr, patterns)) or "all"
         wanted = " or ".join(map(repr, tags))
-        words = ["dropcheck", "list", *(word for tag in tags for word in ("--tag", tag))]
-        hint = f"{shlex.join(words)} shows those that have it"
+        hint = "dropcheck list --tag TAG shows those that have it"
         raise NothingSelected(Problem(f"no claim among {asked} has the tag {wanted}", hint=hint))
     return selected
 
@@ -161,13 +160,9 @@ def repeat_command(
 
 
 def _unknown_id(name: str, registry: Registry) -> Problem:
-    """A word that is no id: it may be a slip, a value, or a folder."""
-    parameter, equals, value = name.partition("=")
+    """A word that is no id: it may be a slip, or a folder."""
     hint = suggestion(name, [*_ids(registry), ALL])
-    if hint is None and equals:
-        if any(parameter in one.parameter_names for one in registry.claims.values()):
-            hint = f"a value is given by {shlex.join([f'--{parameter}', value])}"
-    elif hint is None and name and Path(name).is_dir():
+    if hint is None and name and Path(name).is_dir():
         hint = f"{name!r} is a folder: write {name}/ for the claims in it"
     message = f"there is no claim {name!r} in {registry.name}"
     message = f"{message}, and no such file" if "." in name else message
@@ -190,12 +185,9 @@ def _override_values(
     for asked, text in overrides.items():
         name = asked if asked in known else asked.replace("-", "_")
         if name not in known:
-            # compared as options, short names are similar enough; single letters are not compared
-            options = [f"--{one}" for one in known if len(asked) > 1]
-            hint = suggestion(f"--{asked}", options)
-            names = "the parameters here are " + ", ".join(known[:20])
-            hint = hint or (names if known else "the selected claims have no parameters")
-            problems.append(Problem(f"no selected claim has a parameter {asked!r}", hint=hint))
+            names = f"the parameters here are {', '.join(known[:20]) or 'none'}"
+            message = f"no selected claim has a parameter {asked!r}"
+            problems.append(Problem(message, hint=suggestion(asked, known) or names))
             continue
         try:
             values[name] = parse_values(option_of(name), text)
