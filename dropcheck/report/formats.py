@@ -9,14 +9,13 @@ from __future__ import annotations
 import io
 import json
 import math
-import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from decimal import Decimal
 from functools import partial
 from importlib.util import find_spec
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from dropcheck import __version__
@@ -352,10 +351,13 @@ def _in_repository(where: Location, workspace: Path | None) -> dict[str, str]:
     """The place as GitHub needs it: a file within the repository, or nothing."""
     from dropcheck.claims.reader import SHIPPED_NAME
 
-    inner = os.path.relpath(os.path.realpath(where.file), os.path.realpath(workspace or ""))
-    if where.file == SHIPPED_NAME or inner.startswith(os.pardir):
+    if where.file == SHIPPED_NAME:  # not a file of the repository
         return {}
-    known = {"file": inner.replace(os.sep, "/")}
+    try:
+        inner = Path(where.file).resolve().relative_to((workspace or Path()).resolve())
+    except (ValueError, OSError, RuntimeError):  # outside, no name of a file, a loop of links
+        return {}
+    known = {"file": str(PurePosixPath(*inner.parts))}
     if where.file_line is not None:
         known["line"] = str(where.file_line)
         if where.column is not None:

@@ -145,7 +145,7 @@ claims:
 
 def test_an_error_is_one_of_the_statements_that_ask_for_what_fails_alone() -> None:
     def found(function: Callable[..., Any]) -> dict[str, str]:
-        each = results(MODES, {"layer": function}, errors_of_code=True)
+        each = results(MODES, {"layer": function}, errors_as_results=True)
         return {one.of or "": one.result.value for one in each}
 
     def in_training(function: Callable[..., Any]) -> Callable[..., Any]:
