@@ -103,17 +103,14 @@ def check_texts(claim: object, model: object) -> None:
     Raises:
         DropcheckError: with a problem for each.
     """
-    hints = {
-        "the claim": "write for example verify('E(y) == mu', …)",
-        "'model'": "write lines such as 'x ~ normal(0, 1)'; code goes into 'sample'",
-    }
-    given = {"the claim": claim, "'model'": "" if model is None else model}
-    wrong = {name: one for name, one in given.items() if not isinstance(one, str)}
-    if wrong:
-        raise DropcheckError(
-            Problem(f"{name} is text, and not {described(one)}", hint=hints[name])
-            for name, one in wrong.items()
-        )
+    hint = "write verify('E(x) == 0', model='x ~ normal(0, 1)'); code goes into 'sample'"
+    texts = {"the claim": claim, "'model'": "" if model is None else model}
+    if wrong := [
+        Problem(f"{name} is text, and not {described(one)}", hint=hint)
+        for name, one in texts.items()
+        if not isinstance(one, str)
+    ]:
+        raise DropcheckError(wrong)
 
 
 def read_parameters(*parts: object) -> dict[str, ParameterValue]:

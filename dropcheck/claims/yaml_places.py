@@ -123,9 +123,8 @@ def read_bytes(path: Path, name: str) -> bytes:
     at = Location(name)
     try:
         if path.is_dir():
-            inside = ", ".join(sorted(child.name for child in path.glob("*.yaml"))[:3])
-            hint = "name the file in it" + (f": {inside}" if inside else "")
-            raise DropcheckError(Problem(f"{name!r} is a folder, not a claims file", at, hint))
+            message = f"{name!r} is a folder, not a claims file"
+            raise DropcheckError(Problem(message, at, "name the file in it"))
         with path.open("rb") as stream:
             return stream.read(LARGEST_FILE + 1)
     except FileNotFoundError:
