@@ -51,7 +51,6 @@ from dropcheck.errors import (
     suggestion,
 )
 from dropcheck.options import REPEATED, VALUES, read_value
-from dropcheck.pyproject import project_defaults
 from dropcheck.report.screen import is_terminal, terminal_of
 from dropcheck.settings import OPTIONS, Option, Settings, flag_of, one_of
 
@@ -621,6 +620,79 @@ def is_file(word: str) -> bool:
     if "/" in word or os.sep in word:
         return word.partition("/")[0] not in pack_names() or Path(word).exists()
     return "." in word and Path(word).is_file()
+
+
+# ---- the defaults of a project: [tool.dropcheck] in pyproject.toml -------------------------------
+
+
+PROJECT = "pyproject.toml"
+PROJECT_KEYS = ("file", "tags", "alpha", "resolution", "seed", "threads")
+
+
+def project_defaults() -> dict[str, str | list[str]]:
+    """What the nearest pyproject.toml upwards sets: a text by its key, for files and tags several.
+
+    A file without the table is passed over. The search ends at the root of a repository.
+
+    Raises:
+        DropcheckError: the file cannot be read, or the table has a wrong key or value.
+    """
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / PROJECT).is_file() and (found := _table_of(folder / PROJECT)) is not None:
+            return found
+        if (folder / ".git").exists():
+            break
+    return {}
+
+
+def _table_of(path: Path) -> dict[str, str | list[str]] | None:
+    """What a file sets; None where it has no such table."""
+    import tomllib
+
+    name = os.path.relpath(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+        written = tomllib.loads(text) if "dropcheck" in text else {}
+    except (OSError, ValueError) as error:  # UnicodeDecodeError, TOMLDecodeError
+        line = re.search(r"at line (\d+), column (\d+)", str(error))
+        at = Location(name, int(line[1]), int(line[2])) if line else Location(name)
+        raise DropcheckError(Problem(f"it cannot be read: {error}", at)) from None
+    match written:
+        case {"tool": {"dropcheck": dict() as table}}:
+            try:
+                return {
+                    key: _project_value(key, value, path.parent) for key, value in table.items()
+                }
+            except DropcheckError as error:
+                problems = [replace(one, location=Location(name)) for one in error.problems]
+                raise DropcheckError(problems) from None
+    return None
+
+
+def _project_value(key: str, value: Any, folder: Path) -> str | list[str]:
+    """The text or the texts of a value.
+
+    Raises:
+        DropcheckError: there is no such key, or it cannot have the value.
+    """
+    if key not in PROJECT_KEYS:
+        hint = suggestion(key, PROJECT_KEYS) or f"the keys are {', '.join(PROJECT_KEYS)}"
+        raise DropcheckError(Problem(f"[tool.dropcheck] has no key {key!r}", hint=hint))
+    if key in ("file", "tags"):
+        texts = [value] if isinstance(value, str) else value
+        if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
+            message = f"{key!r} must be a text or a list of texts, and is {value!r:.100}"
+            raise DropcheckError(Problem(message))
+        return texts if key == "tags" else [_seen_from_here(one, folder) for one in texts]
+    text = value if isinstance(value, str) else repr(value)
+    read_value(key, text, repr(key))
+    return text
+
+
+def _seen_from_here(file: str, folder: Path) -> str:
+    """A file, named as seen from this folder; words that stand for files are kept."""
+    return file if file == "shipped" or ":" in file else os.path.relpath(folder / file)
 
 
 # ---- what is checked -----------------------------------------------------------------------------

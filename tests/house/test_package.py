@@ -190,7 +190,7 @@ ORDER = (
     *("packs", "vocabulary", "known", "results", "claims", "options", "language"),
     *("analysis", "documents", "simulation", "code", "inference", "execution"),
     *("judging", "running", "planning", "mutation", "report", "api"),
-    *("pyproject", "cli_output", "cli", "pytest_claims", "__main__", "pytest_plugin"),
+    *("cli_output", "cli", "pytest_claims", "__main__", "pytest_plugin"),
 )
 # The package offers these names where they are first asked for.
 LAZY = {"__init__"}
@@ -204,7 +204,6 @@ ALLOWED: Mapping[str, set[str]] = {
     # what ships beside the package
     "claims.reader": {"read_bytes"},
     "cli": {"open", "read_text"},  # what it writes to begin with, and the schema beside it
-    "pyproject": {"read_text"},  # the defaults of a project
     "documents": {"read_bytes"},
     "report.html": {"read_text"},
     "processors": {"read_text"},  # how many processors a container may use
