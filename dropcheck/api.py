@@ -382,7 +382,7 @@ def run(
     """
     given = locals()
     options = {name: given.get(name) for name in _OPTIONS if name in given or name in _SHARP}
-    from dropcheck.claims.reader import load_registry
+    from dropcheck.claims.reader import read_registries
     from dropcheck.claims.select import repeat_command
     from dropcheck.documents import read_any
     from dropcheck.execution.pool import Pool
@@ -391,7 +391,7 @@ def run(
 
     check_options(options, _DEFAULTS)
     settings = settings_of(options)
-    registry = load_registry([str(one) for one in files], read_any)
+    registry = read_registries([str(one) for one in files], read_any)
     patterns = (claims,) if isinstance(claims, str) else tuple(claims)
     chosen = choose(registry, CaseGraphs(settings.max_memory), patterns)
     pool = None

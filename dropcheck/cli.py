@@ -739,7 +739,7 @@ def _usual(given: Given) -> tuple[str, ...]:
 
 def _load(files: Iterable[str]) -> Registry:
     """The claims of files, of folders, and of standard input."""
-    from dropcheck.claims.reader import load_registry, read_text
+    from dropcheck.claims.reader import read_registries, read_text
     from dropcheck.documents import read_any
 
     def read(path: str | Path, name: str) -> Registry:
@@ -747,7 +747,7 @@ def _load(files: Iterable[str]) -> Registry:
             return read_text(sys.stdin.buffer.read(), "<stdin>")
         return read_any(path, name)
 
-    return load_registry(_expanded(files), read)
+    return read_registries(_expanded(files), read)
 
 
 def _expanded(files: Iterable[str]) -> list[str]:

@@ -22,32 +22,12 @@ SHIPPED = "shipped"  # stands for the claims that ship; a file of that name is `
 SHIPPED_NAME = "claims.yaml (shipped with dropcheck)"
 
 
-def load_registry(
-    files: Sequence[str | Path] = (), read: Callable[[str | Path, str], Registry] | None = None
-) -> Registry:
-    """The registry for a command; `read` reads one file, by default `read_registry`.
-
-    It holds the files named on the command line, as `read_registries` joins them. Without files, it
-    is that of `claims.yaml` in the current folder, or else of the claims that ship.
-
-    Raises:
-        DropcheckError: a file cannot be read or has errors; two files use the same id; or no file
-            is named and the folder holds a `claims.yml`.
-    """
-    if files:
-        return read_registries(files, read)
-    if Path(USUAL_NAME).is_file():
-        return read_registry(USUAL_NAME)
-    if Path(MISTAKEN_NAME).is_file():
-        hint = f"rename it to {USUAL_NAME}, or name it: --file {MISTAKEN_NAME}"
-        raise DropcheckError(Problem(f"{MISTAKEN_NAME} is not read", hint=hint))
-    return read_registries([SHIPPED])
-
-
 def read_registries(
-    paths: Sequence[str | Path], read: Callable[[str | Path, str], Registry] | None = None
+    paths: Sequence[str | Path] = (), read: Callable[[str | Path, str], Registry] | None = None
 ) -> Registry:
-    """Read one or more claims files into one registry, in the given order.
+    """Read claims files into one registry, in the given order; `read` reads one of them.
+
+    Without files, it is that of `claims.yaml` in the current folder, or of the claims that ship.
 
     `shipped` stands for the claims that ship with the package, `pack:NAME` for a pack. If another
     file has an id of a pack, all ids of the pack get the pack's name and a slash in front.
@@ -55,12 +35,16 @@ def read_registries(
 
     Raises:
         DropcheckError: files cannot be read or have errors, or two files use the same id; all the
-            problems are in it.
+            problems are in it. Or no file is named and the folder holds a `claims.yml`.
     """
+    usual = Path(USUAL_NAME).is_file()
+    if not (paths or usual) and Path(MISTAKEN_NAME).is_file():
+        hint = f"rename it to {USUAL_NAME}, or name it: --file {MISTAKEN_NAME}"
+        raise DropcheckError(Problem(f"{MISTAKEN_NAME} is not read", hint=hint))
     registries: list[Registry] = []
     problems: list[Problem] = []
     distinct: dict[Path, str | Path] = {}
-    for path in paths:
+    for path in paths or [USUAL_NAME if usual else SHIPPED]:
         distinct.setdefault(Path(path).absolute(), path)
     for path in distinct.values():
         try:

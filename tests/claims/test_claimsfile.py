@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
 from dropcheck.claims.claimsfile import SCHEMA_FILE, ClaimKeys, claims_schema
-from dropcheck.claims.reader import load_registry, read_registries, read_registry, read_text
+from dropcheck.claims.reader import read_registries, read_registry, read_text
 from dropcheck.claims.registry import MOST_CASES, Claim, Registry, SourceText
 from dropcheck.claims.yaml_places import DEEPEST, LARGEST_FILE, Node, Problems, compose, decode
 from dropcheck.errors import DropcheckError, Problem
@@ -109,7 +109,7 @@ def test_several_files_are_one_registry(tmp_path: Path, monkeypatch: pytest.Monk
     registry = read_registries(["defaults.yaml", first, second])
     assert registry.name == "defaults.yaml, x.yaml, y.yaml"
     assert files_of(registry) == ("defaults.yaml", "x.yaml", "y.yaml")
-    for read in (registry, load_registry(["defaults.yaml", first, second])):
+    for read in (registry, read_registries(["defaults.yaml", first, second])):
         assert [(one.id, one.location.file, one.within) for one in read.claims.values()] == [
             ("a", "defaults.yaml", 2), ("b", "x.yaml", None), ("c", "y.yaml", None),
         ]  # fmt: skip
