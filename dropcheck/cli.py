@@ -819,8 +819,10 @@ def _unknown(option: str, given: Given, registry: Registry, claims: Sequence[Cla
         hint = f"{name!r} is a parameter of {', '.join(others[:3])}"
     elif own and named:
         hint = f"the parameters are {', '.join(own[:8])}"
-    said = "no selected claim has such a parameter"
-    said = f"{claims[0].id} has no such parameter" if len(claims) == 1 else said
+    said = "no claim has such a parameter"
+    if named:
+        one = f"{claims[0].id} has no such parameter"
+        said = one if len(claims) == 1 else "no selected claim has such a parameter"
     return replace(problem, message=f"{problem.message}, and {said}", hint=problem.hint or hint)
 
 
