@@ -141,6 +141,11 @@ class _Builder:
                         message = f"{name!r} is given twice: first on {line}"
                         self.report.add(value.begin, message, "rename it, or take it out")
                     known[name] = value
+                    own = key == "claims" and isinstance(value.value, dict)
+                    if own and not {"document", "sources"} & value.entries.keys():
+                        document = self._entry(self.document, value.begin)
+                        keys = {**value.entries, "document": document}
+                        known[name] = replace(value, value=keys)
 
     # ---- marks ---------------------------------------------------------------------------------
 
