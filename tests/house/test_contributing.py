@@ -104,8 +104,14 @@ def test_the_format_is_printed_written_and_known(tmp_path: Path) -> None:
     package = tmp_path / "dropcheck"
     shutil.copytree(TOP / "dropcheck", package, ignore=shutil.ignore_patterns("__pycache__"))
     [function] = entries("A report format")
-    with (package / "report" / "formats.py").open("a", encoding="utf-8") as formats:
-        formats.write(f"\n\n{function}")
+    row = '"ltsv": Format(ltsv_report, ".ltsv")'
+    assert f"`{row}`" in (TOP / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    formats = package / "report" / "formats.py"
+    before, begins, rows = formats.read_text(encoding="utf-8").partition(
+        "FORMATS: Mapping[str, Format] = {\n"
+    )
+    assert rows
+    formats.write_text(f"{before}{function}\n\n{begins}{row},\n{rows}", encoding="utf-8")
     claims = "dropcheck: 1\nclaims: {two: {title: Two is two, model: x = 2, claim: E(x) == 2}}\n"
     (tmp_path / "claims.yaml").write_text(claims, encoding="utf-8")
 
