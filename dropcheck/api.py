@@ -304,7 +304,7 @@ def _judge(
 ) -> tuple[CaseResult, list[str]]:
     """The claim's result, and notes on it; `keywords` are the parameters given as arguments."""
     from dropcheck.language.check import check_cases, used_names
-    from dropcheck.language.compile import CaseGraphs
+    from dropcheck.language.compile import CaseGraphs, parse_claim
     from dropcheck.running import verify_cases
 
     registry = Registry(claim.location.file, {}, {claim.id: claim})
@@ -313,7 +313,7 @@ def _judge(
     checked = check_cases(cases, graphs)
     if checked.problems:
         raise DropcheckError(checked.problems)
-    used = used_names(graphs.parsed(claim))
+    used = used_names(parse_claim(claim))
     if mistyped := [
         Problem(f"the parameter {name!r} is not used", hint=f"did you mean the option {near!r}?")
         for name in keywords

@@ -21,7 +21,7 @@ from dropcheck.claims.registry import Case, Claim, Registry, SourceText
 from dropcheck.errors import DropcheckError
 from dropcheck.execution.schedule import Task, drive, in_order
 from dropcheck.language import syntax
-from dropcheck.language.compile import CaseGraphs, ParsedClaim
+from dropcheck.language.compile import CaseGraphs, ParsedClaim, parse_claim
 from dropcheck.language.parser import parse_expression
 from dropcheck.language.printing import unparse_model, unparse_statement
 from dropcheck.processors import default_threads
@@ -468,7 +468,7 @@ def planted_in(
     Kinds of error take turns, and each takes its places in an order that spreads over the claim, so
     that the choice is always the same.
     """
-    parsed, facts = graphs.parsed(claim), facts_of(claim, scale)
+    parsed, facts = parse_claim(claim), facts_of(claim, scale)
     texts, kinds = {_texts(parsed)}, []
     for name in MUTATORS:
         fresh = {_texts(one): one for one in everywhere(parsed, name, facts)}

@@ -131,7 +131,7 @@ class ClaimsFile(pytest.File):
         from dropcheck.code.slots import implementations_of, with_columns
 
         made = implementations_of(given, self.plugin.root)
-        return with_columns(registry, made, graphs=self.graphs)
+        return with_columns(registry, made)
 
     def repeat(self, case: Case) -> str:
         """The command that repeats a case."""

@@ -381,11 +381,6 @@ def drawn_number(draw: Value) -> tuple[Law, tuple[Plain, ...]]:
     return origin.law, tuple(one for one in known if one is not None)
 
 
-def points_of(law: Law, arguments: tuple[Plain, ...]) -> tuple[Floats, Floats, float] | None:
-    """As `Law.points`; None if there are too many."""
-    return law.points(*arguments, at_most=MOST_POINTS) if law.discrete else None
-
-
 def mean_over(law: Law, arguments: tuple[Plain, ...], integrand: SingleDrawIntegrand) -> Estimate:
     """The expectation of a function of a draw."""
     with np.errstate(all="ignore"):
@@ -394,13 +389,13 @@ def mean_over(law: Law, arguments: tuple[Plain, ...], integrand: SingleDrawInteg
             return _enumerated(integrand, np.array([constant]), np.ones(1))
         if not law.discrete:
             return cells.mean(law, arguments, integrand)
-        points = points_of(law, arguments)
+        points = law.points(*arguments, at_most=MOST_POINTS)
         if points is None:
             return UNKNOWN
-        values, chances, rest = points
+        values, chances, outside = points
         listed = _enumerated(integrand, values, chances)
         low, high = law.support(*arguments)
-        beyond = cells.tail_error(integrand, low, high, rest) if rest > 0 else 0.0
+        beyond = cells.tail_error(integrand, low, high, sum(outside)) if any(outside) else 0.0
         return replace(listed, error=listed.error + beyond)
 
 

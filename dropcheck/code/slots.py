@@ -22,7 +22,7 @@ from dropcheck.claims.registry import DTYPE, Claim, Code, Column, Registry, Slot
 from dropcheck.code.adapters.adapter import FORMATS, FORMATS_OF_NUMPY, Adapter, raised
 from dropcheck.code.calls import Bound
 from dropcheck.errors import DropcheckError, Problem, nearest, suggestion
-from dropcheck.language.compile import CaseGraphs
+from dropcheck.language.compile import parse_claim
 from dropcheck.language.syntax import Call, lines_of, walk
 from dropcheck.packs import PACK
 from dropcheck.vocabulary.function import EVAL, GRAD, TRAIN, slot_and_mode
@@ -260,7 +260,6 @@ def with_columns(
     registry: Registry,
     implementations: Sequence[Implementation],
     formats: Sequence[str] = (),
-    graphs: CaseGraphs | None = None,
 ) -> Registry:
     """The registry with a column for each implementation: copies of its claims with code bound.
 
@@ -273,15 +272,13 @@ def with_columns(
         registry: the claims.
         implementations: the code under test.
         formats: the number formats to test; by default those of each claim.
-        graphs: keeps what is parsed here.
 
     Raises:
         DropcheckError: an implementation has code for no slot that a claim calls.
     """
-    graphs = graphs or CaseGraphs(keep=0)
     claims = dict(registry.claims)
     with_slots = [claim for claim in registry.claims.values() if claim.slots]
-    calls = {claim.id: calls_of_slots(claim, graphs) for claim in with_slots if implementations}
+    calls = {claim.id: calls_of_slots(claim) for claim in with_slots if implementations}
     known = {name for claim in with_slots for name in claim.slots}
     listed = f"the slots are {', '.join(sorted(known))}" if known else "no file here has slots"
     problems: list[Problem] = []
@@ -311,7 +308,7 @@ def with_columns(
                 notes[Problem(message, hint=f"pip install {needs}")] = None
             unanswered = _unanswered(claim, calls[claim.id], column.code)
             if called and chosen and not (without or unanswered):
-                own = _in_column(claim, column, chosen, graphs)
+                own = _in_column(claim, column, chosen)
                 claims[own.id] = own
                 columns += 1
                 if _unanswered(claim, calls[claim.id], ()):
@@ -330,10 +327,10 @@ def with_columns(
     return replace(registry, claims=claims, notes=(*registry.notes, *notes))
 
 
-def calls_of_slots(claim: Claim, graphs: CaseGraphs) -> set[tuple[str, str]]:
+def calls_of_slots(claim: Claim) -> set[tuple[str, str]]:
     """The slots that a claim's model and statement call, each with the mode of the call."""
     try:
-        parsed = graphs.parsed(claim)
+        parsed = parse_claim(claim)
     except DropcheckError:  # it is reported where the claim is checked
         return {(name, TRAIN) for name in claim.slots}
     texts = [line.right for line in lines_of(parsed.model)]
@@ -371,10 +368,10 @@ def _formats(claim: Claim, one: Implementation, formats: Sequence[str]) -> tuple
     return tuple(name for name in asked if name in one.dtypes)
 
 
-def _in_column(claim: Claim, column: Column, formats: Sequence[str], graphs: CaseGraphs) -> Claim:
+def _in_column(claim: Claim, column: Column, formats: Sequence[str]) -> Claim:
     """The copy of a claim for a column."""
     of_pack = claim.location.file.startswith(PACK)
-    chosen = claim.sharpness_given or not of_pack or graphs.parsed(claim).statement.about_laws
+    chosen = claim.sharpness_given or not of_pack or parse_claim(claim).statement.about_laws
     return replace(
         renamed(claim, lambda name: f"{name}{column.suffix}"),
         parameters={**claim.parameters, DTYPE: tuple(formats)},

@@ -34,7 +34,7 @@ from dropcheck.inference.region import (
     read_statement,
 )
 from dropcheck.judging.knowledge import Knowledge, knowledge_of
-from dropcheck.language.compile import CaseGraphs, LoweredCase
+from dropcheck.language.compile import CaseGraphs, LoweredCase, parse_claim
 from dropcheck.language.graph import Value, in_order, operators
 from dropcheck.language.lowering.model import counts_draws
 from dropcheck.language.syntax import Statement
@@ -136,7 +136,7 @@ def prepare(case: Case, graphs: CaseGraphs | None = None, *, crossing: bool = Tr
     graphs = graphs or CaseGraphs(keep=0)
     lowered = graphs.lowered(case)
     registers = _registers(lowered)
-    return _prepared(case, lowered, registers, graphs, crossing=crossing)
+    return _prepared(case, lowered, registers, crossing=crossing)
 
 
 def prepare_together(
@@ -153,7 +153,7 @@ def prepare_together(
                 registers = _registers(first)
             else:
                 lowered = graphs.beside(case, first)
-            made.append(_prepared(case, lowered, registers, graphs, crossing=crossing))
+            made.append(_prepared(case, lowered, registers, crossing=crossing))
         except DropcheckError as error:
             made.append(error)
     return made
@@ -174,7 +174,6 @@ def _prepared(
     case: Case,
     lowered: LoweredCase,
     registers: Registers | None,
-    graphs: CaseGraphs,
     *,
     crossing: bool,
 ) -> Prepared:
@@ -188,7 +187,7 @@ def _prepared(
             compiled = replace(compiled, crossed=None)
             knowledge = knowledge_of(compiled)
         compiled = replace(compiled, unbounded=knowledge.unbounded)
-    parsed = graphs.parsed(case.claim)
+    parsed = parse_claim(case.claim)
     alone = {
         name: text
         for name, value in case.parameters.items()

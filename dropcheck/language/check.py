@@ -80,7 +80,7 @@ def check_cases(
         parts.append(_check_claim(own[0].claim, own, graphs))
         if sum(len(part.problems) for part in parts) >= MOST_PROBLEMS:
             break
-    parts.append(_unused([known.get(one, claims[one]) for one in claims], known.values(), graphs))
+    parts.append(_unused([known.get(one, claims[one]) for one in claims], known.values()))
     return Checked(
         problems=at_most(dict.fromkeys(problem for part in parts for problem in part.problems)),
         notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
@@ -142,7 +142,7 @@ def choose(
 
 def _wrong_beside(case: Case, graphs: CaseGraphs) -> Iterator[Problem]:
     """A note on each statement that has an error and would share the draws of a case."""
-    parsed = graphs.parsed(case.claim)
+    parsed = parse_claim(case.claim)
     shared = graphs.lowered(case).beside if parsed.beside else ()
     for place, (stated, own) in enumerate(zip(parsed.stated, parsed.sharing, strict=True)):
         if parsed.beside[place] is None or (own and shared and shared[place] is None):
@@ -179,7 +179,7 @@ def _of_values(problems: Sequence[Problem], overrides: Mapping[str, str]) -> tup
 def _check_claim(claim: Claim, cases: Sequence[Case], graphs: CaseGraphs) -> Checked:
     """Check some cases of one claim. A problem that only some cases have says which."""
     try:
-        graphs.parsed(claim)
+        parse_claim(claim)
     except DropcheckError:
         return Checked(problems=tuple(_beside_unread(claim, cases[0])))
     cases_by_problem: dict[Problem, list[Case]] = {}
@@ -260,7 +260,7 @@ def _named(problem: Problem, claim: Claim, where: Sequence[Case], cases: int) ->
     return dataclasses.replace(problem, message=f"{problem.message} ({named}{more})")
 
 
-def _unused(claims: Sequence[Claim], others: Iterable[Claim], graphs: CaseGraphs) -> Checked:
+def _unused(claims: Sequence[Claim], others: Iterable[Claim]) -> Checked:
     """Notes on the parameters and names of models of some claims that no claim uses.
 
     A name may be used by one claim only, if claims share a model, or statements their parameters:
@@ -274,7 +274,7 @@ def _unused(claims: Sequence[Claim], others: Iterable[Claim], graphs: CaseGraphs
         if not (own or unused.keys() - used):
             break
         try:
-            parsed = graphs.parsed(claim)
+            parsed = parse_claim(claim)
         except DropcheckError:
             continue
         names = used_names(parsed)

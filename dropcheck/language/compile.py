@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from operator import attrgetter
 from typing import TypeVar
 
 from dropcheck.claims.registry import DTYPE, Case, Claim, SourceText, Stated
@@ -26,7 +25,6 @@ from dropcheck.language.lowering.model import (
     names_given,
 )
 from dropcheck.language.lowering.statements import (
-    Sides,
     check_range,
     check_tolerance,
     law_claim,
@@ -53,9 +51,6 @@ from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.laws import LAWS
 
 _Read = TypeVar("_Read")
-_TEXTS = attrgetter(
-    "statement", "model", "requires", "tolerance", "sample", "slots", "column", "family"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,15 +196,12 @@ def parse_law(text: str, at: Location) -> Call:
         raise DropcheckError(
             Problem(f"{text!r} is not a law: {p.message}", at, p.hint) for p in error.problems
         ) from None
-    if not isinstance(node, Call):
-        raise DropcheckError(
-            Problem(f"{text!r} is not a law", at, "write for example normal(0, 1)")
-        )
-    if node.name not in LAWS:
-        hint = law_hint(node.name)
-        if node.name in FUNCTIONS:
-            hint = "a parameter is a number or a law: work it out on a line of 'model'"
-        raise DropcheckError(Problem(f"{node.name!r} is not a law", at, hint))
+    name = node.name if isinstance(node, Call) else text
+    if not isinstance(node, Call) or name not in LAWS:
+        hint = law_hint(name)
+        if not isinstance(node, Call) or name in FUNCTIONS:
+            hint = "a parameter is a number or a law, such as normal(0, 1): compute in 'model'"
+        raise DropcheckError(Problem(f"{name!r} is not a law", at, hint))
     return node
 
 
@@ -275,24 +267,26 @@ def _stated(
     if statement is None:
         return None
     notes = len(context.notes)
-    sides, law = Sides(()), None
+    sides: tuple[Value, ...] = ()
+    entries: tuple[tuple[int, ...], ...] = ()
+    law = None
     try:
         if statement.about_laws:
             law = law_claim(context, statement)
-            sides = Sides(law.quantities)
+            sides = law.quantities
         else:
-            sides = statement_sides(context, statement, parameters)
+            sides, entries = statement_sides(context, statement, parameters)
     except Skipped:
         pass
     finally:
         all_notes = tuple(context.notes)
         del context.notes[notes:]
     if sound and law is None:
-        check_range(statement, sides.values)
+        check_range(statement, sides)
     return LoweredCase(
         operators=statement.operators,
-        operands=sides.values,
-        entries=sides.entries,
+        operands=sides,
+        entries=entries,
         at=statement.at,
         notes=all_notes,
         size=0,
@@ -384,14 +378,14 @@ def check_requires(
 
 # ---- case graphs ---------------------------------------------------------------------------------
 #
-# A cache of parsed claims and lowered cases, so that each is parsed and lowered once.
+# A cache of lowered cases, so that each is lowered once.
 
 
 MOST_KEPT = 2**28  # bytes that the graphs of all cases may hold
 
 
 class CaseGraphs:
-    """Parses each claim once and lowers each case once: what is checked is what is judged.
+    """Lowers each case once: what is checked is what is judged.
 
     A graph that would bring the total above `keep` bytes is lowered again when it is needed.
 
@@ -411,23 +405,8 @@ class CaseGraphs:
     def __init__(self, memory: int = DEFAULT_MEMORY, keep: int = MOST_KEPT) -> None:
         self.memory = memory
         self.keep = keep
-        self._parsed: dict[str, ParsedClaim] = {}
         self._lowered: dict[tuple[str, bool], LoweredCase] = {}
         self._kept = 0  # bytes
-
-    def parsed(self, claim: Claim) -> ParsedClaim:
-        """The claim's texts as nodes.
-
-        Raises:
-            DropcheckError: as `parse_claim`.
-        """
-        known = self._parsed.get(claim.id)
-        if known is None or _TEXTS(known.claim) != _TEXTS(claim):
-            known = parse_claim(claim)
-        elif known.claim is not claim:  # the same texts, with other values for its parameters
-            known = dataclasses.replace(known, claim=claim)
-        self._parsed[claim.id] = known
-        return known
 
     def sharing(self, case: Case) -> tuple[str, bool]:
         """The key of a case's graph: cases with equal keys share one graph and one set of draws.
@@ -435,7 +414,7 @@ class CaseGraphs:
         Raises:
             DropcheckError: as `parse_claim`.
         """
-        return case.stream_key, self.parsed(case.claim).single
+        return case.stream_key, parse_claim(case.claim).single
 
     def lowered(self, case: Case) -> LoweredCase:
         """The graph of a case.
@@ -443,7 +422,7 @@ class CaseGraphs:
         Raises:
             DropcheckError: as `lower_case`.
         """
-        parsed = self.parsed(case.claim)
+        parsed = parse_claim(case.claim)
         key = case.stream_key, parsed.single
         stored = self._lowered.get(key)
         own = None if stored is None else _of_statement(stored, parsed)
@@ -460,7 +439,7 @@ class CaseGraphs:
         Raises:
             DropcheckError: as `lower_case`.
         """
-        return _of_statement(other, self.parsed(case.claim)) or self.lowered(case)
+        return _of_statement(other, parse_claim(case.claim)) or self.lowered(case)
 
 
 def _of_statement(found: LoweredCase, parsed: ParsedClaim) -> LoweredCase | None:

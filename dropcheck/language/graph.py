@@ -384,17 +384,6 @@ _SAMPLE_COST = 1000.0
 SAMPLE_ELEMENT_COST = 40.0
 
 
-def most_elements(memory: int) -> int:
-    """How many numbers of 8 bytes all random quantities together may have in one draw.
-
-    Fixed values may have as many again.
-
-    >>> most_elements(2**30)
-    67108864
-    """
-    return memory // 16
-
-
 def draw_cost(law: Law | None, shape: Shape) -> float:
     """Nanoseconds to draw an array of this shape; without a law, the user's code draws it."""
     if law is not None:

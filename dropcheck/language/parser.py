@@ -172,9 +172,7 @@ def syntax_error(source: SourceText, lines: list[str], error: SyntaxError) -> Dr
             "an argument by position stands after one by name", "write those by name last"
         )
     if "digits" in detail:  # of a whole number with thousands of them
-        digits = re.search(r"\d[\d_]{308,}", lines[line])
-        place = at if digits is None else Position(source, line, digits.start())
-        return place.error("this number is too large for a float64", "the largest is about 1.8e308")
+        return at.error("this number is too large for a float64", "the largest is about 1.8e308")
     if "'else'" in detail:
         return at.error("'if' lacks its 'else'", "write 'a if condition else b'")
     known = likely(LIKELY, source, line, lines[line])
@@ -690,16 +688,13 @@ def _second_statement(text: str) -> tuple[int, int] | None:
 
 def _rounded(node: Node) -> Statement:
     """The statement `L ~= 0.41`."""
-    if not isinstance(node, Compare) or node.operators != ("==",):
+    operands = node.operands if isinstance(node, Compare) and node.operators == ("==",) else ()
+    if not any(isinstance(one, Number | Name) for one in map(unsigned, operands)):
         raise node.at.error(
-            f"{ROUNDED!r} stands between two sides, once", f"write L {ROUNDED} 0.41"
-        )
-    if not any(isinstance(one, Number | Name) for one in map(unsigned, node.operands)):
-        raise node.at.error(
-            f"{ROUNDED!r} compares with the digits of a number, and neither side is one",
+            f"{ROUNDED!r} stands once, between a side and the digits of a number",
             f"write the number out, as in L {ROUNDED} 0.41, or '=='",
         )
-    return Statement(node.at, (ROUNDED,), node.operands)
+    return Statement(node.at, (ROUNDED,), operands)
 
 
 def _law_statement(source: SourceText) -> Statement | None:

@@ -44,13 +44,11 @@ def claim_cards(
 
 def _card(claim: Claim, registry: Registry) -> list[RenderableType]:
     from dropcheck.code.slots import calls_of_slots
-    from dropcheck.language.compile import CaseGraphs
     from dropcheck.running import verify_cases  # loads numpy, which a list does not need
 
-    graphs = CaseGraphs()
-    called = {name for name, _ in calls_of_slots(claim, graphs)} if claim.slots else set()
+    called = {name for name, _ in calls_of_slots(claim)} if claim.slots else set()
     cases = claim.expand()[:MOST_ROWS]
-    found = list(verify_cases(cases, Settings(exact=True, threads=1), registry, graphs=graphs))
+    found = list(verify_cases(cases, Settings(exact=True, threads=1), registry))
     why = {str(one.explanation) for one in found if one.reason not in (None, UNKNOWN)}
     true = registry.claims.get(claim.truth or "")  # it says what holds instead of a false one
     figure = claim.written

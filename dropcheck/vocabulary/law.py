@@ -31,6 +31,7 @@ Generator: TypeAlias = "np.random.Generator"  # numpy imports it when it is firs
 Size = tuple[int, ...]
 """The shape of an array of draws: the shape of one draw, then the number of draws."""
 
+Norms = Callable[[int, float], float]
 OfLine = Callable[[moments.Line], Sequence[float]]
 Pair = Callable[..., Any] | tuple[Callable[..., Any], Callable[..., Any]]
 """Functions of the lower and of the upper tail; one alone if both tails of z are alike about 0."""
@@ -39,7 +40,7 @@ MOST_POINTS = 4096  # the most values of a discrete law that are listed one by o
 FEW = 64  # up to so many sets of arguments, norms are worked out for each
 MOST_SUMMED = 2**16  # the most values that are summed over
 # The probability that may be left out in each tail: no run is that long.
-LEFT_OUT = np.float64(5e-31)
+LEFT_OUT = 5e-31
 # The largest distance of a draw from 0, in units of its scale: of the 53 binary digits of float64,
 # 12 are then left for the scale.
 FARTHEST_OUT = 2.0**40
@@ -95,14 +96,6 @@ class Nearly:
     """Quantiles that may be wrong far out in a tail, as some of scipy's are."""
 
     pair: Pair
-
-
-ArgumentNorm = Callable[[int, float], float]
-"""Takes the number of an argument and an order q, and returns a bound of (E|argument|^q)^(1/q),
-which is infinite if none is known."""
-
-ArgumentHull = Callable[[int], Hull]
-"""Takes the number of an argument, and returns an interval that holds all its values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -355,42 +348,25 @@ class Law:
                 values = np.where(np.isnan(values) & known, -np.inf, values)
             return np.where(np.isnan(x), np.nan, np.where(inside, values, -np.inf))
 
-    def log_density_around(self, arguments: Arguments, x: Any) -> Any:
-        """The enclosure of the logarithm of the density, from that of x.
-
-        Raises:
-            TypeError: x may lie outside the support, or the law has no density of one number.
-        """
-        low, high = self.ends_at(arguments)
-        inside = np.all((x.low >= low) & (x.high <= high))
-        if self.discrete or self.own_axes is not None or not inside:
-            raise TypeError(f"nothing is known of the density of {self.name!r}")
-        return self.log_density_inside(x, *arguments)
-
     def density(self, arguments: Arguments, x: Array) -> Array:
         """The density, or the probability where the law is discrete: exp of `log_density`."""
         with np.errstate(all="ignore"):
             return np.asarray(np.exp(self.log_density(arguments, x)))
 
-    def points(self, *values: Any, at_most: int = MOST_POINTS) -> tuple[Array, Array, float] | None:
-        """The values of a discrete law, their probabilities, and the probability of all others.
+    def points(
+        self, *values: Any, at_most: int = MOST_POINTS, left_out: float = LEFT_OUT
+    ) -> tuple[Array, Array, tuple[float, float]] | None:
+        """The values of a discrete law, their probabilities, and those of others below and above.
 
         The arguments are fixed; the values are in rising order, and each has a probability above 0.
-        If there are more than `at_most`, or infinitely many, those far out in the tails are left
-        out: their probability, at most 1e-30, is the third number. None if more than `at_most`
-        values are left, if the law is not discrete, and for laws of vectors.
+        If there are more than `at_most`, or infinitely many, those far out are left out, with up to
+        `left_out` in each tail. None if more than `at_most` values are left, if the law is not
+        discrete, and for laws of vectors.
 
         >>> from dropcheck.vocabulary.laws import LAWS
         >>> LAWS["binomial"].points(2.0, 0.5)
-        (array([0., 1., 2.]), array([0.25, 0.5 , 0.25]), 0.0)
+        (array([0., 1., 2.]), array([0.25, 0.5 , 0.25]), (0.0, 0.0))
         """
-        found = self._points(values, at_most, LEFT_OUT)
-        return found and (*found[:2], sum(found[2]))
-
-    def _points(
-        self, values: Sequence[Any], at_most: int, left_out: float
-    ) -> tuple[Array, Array, tuple[float, float]] | None:
-        """The same, with the probabilities that are left out below and above."""
         if not self.discrete or self.own_axes is not None:
             return None
         constant = self.constant(*values)
@@ -416,7 +392,7 @@ class Law:
         some = chances > 0
         return edges[1:][some], chances[some], (float(below[0]), float(above[-1]))
 
-    def random_norm(self, p: float, norm: ArgumentNorm, hull: ArgumentHull) -> float:
+    def random_norm(self, p: float, norm: Norms, hull: Callable[[int], Hull]) -> float:
         """A bound of (E|x|^p)^(1/p) for random arguments; infinite if none is known.
 
         E|x|^p is the mean, over the arguments, of its value for fixed arguments. Where these are
@@ -443,7 +419,7 @@ class Law:
             found += [self._norm_of_sum(p, i, hulls, norm) for i in adding]
         return min((one for one in found if not math.isnan(one)), default=math.inf)
 
-    def _norm_of_ends(self, p: float, norm: ArgumentNorm) -> float:
+    def _norm_of_ends(self, p: float, norm: Norms) -> float:
         """Where each end is an argument or a number: E max(|a|, |b|)^p <= E|a|^p + E|b|^p.
 
         Which it is, is told by two sets of arguments.
@@ -459,7 +435,7 @@ class Law:
         return most * math.pow(sum((one / (most or 1.0)) ** p for one in sizes), 1.0 / p)
 
     def _norm_of_line(
-        self, p: float, roles: list[Role | None], hulls: list[Hull], norm: ArgumentNorm
+        self, p: float, roles: list[Role | None], hulls: list[Hull], norm: Norms
     ) -> float:
         given = zip(roles, hulls, strict=True)
         ends = [box if role is None else Hull(role.unit, role.unit) for role, box in given]
@@ -476,7 +452,7 @@ class Law:
         parts = [(i, one) for i, one in enumerate(roles) if one is not None]
         return sum((abs(one.of_loc) + abs(one.of_scale) * of_z) * norm(i, p) for i, one in parts)
 
-    def _norm_of_sum(self, p: float, place: int, hulls: list[Hull], norm: ArgumentNorm) -> float:
+    def _norm_of_sum(self, p: float, place: int, hulls: list[Hull], norm: Norms) -> float:
         """Where the cumulants are proportional to an argument, and the others are fixed.
 
         E x^k given this argument a is then a polynomial in a, and an order between whole ones has
@@ -782,7 +758,7 @@ def _known(
     """The rule and the moments of z; None if it has too many values."""
     given = [*zip(own, law.parameters, strict=True)]
     if law.discrete:
-        found = law._points(own, MOST_SUMMED, moments.LEAST)
+        found = law.points(*own, at_most=MOST_SUMMED, left_out=moments.LEAST)
         if found is not None and len(found[0]):
             return moments.moments_by(moments.by_values(*found), order)
     if law.discrete or law.chances is None:

@@ -14,7 +14,7 @@ from dropcheck.claims.registry import Claim, Code, Column, Slot
 from dropcheck.claims.values import WORDS
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language import graph
-from dropcheck.language.graph import Value, memory_text, most_elements
+from dropcheck.language.graph import Value, memory_text
 from dropcheck.language.hints import name_hint
 from dropcheck.language.syntax import Call, ModelLine, Name, Node, Position, Subscript, children
 from dropcheck.settings import DEFAULT_MEMORY
@@ -60,7 +60,7 @@ class GraphBuilder:
 
     def __init__(self, memory: int = DEFAULT_MEMORY) -> None:
         self._memory = memory
-        self._most_elements = most_elements(memory)
+        self._most_elements = memory // 16  # numbers of 8 bytes: half is for draws, half is fixed
         self._known: dict[tuple[Any, ...], graph.Value] = {}
         self._drawn = _Spent(graph.MOST_WORK, "one draw of this claim")
         self._fixed = _Spent(graph.MOST_FIXED_WORK, "what is fixed in this claim")

@@ -311,11 +311,6 @@ def _bind_function(
     for parameter in function.parameters:
         given, default = bound.get(parameter.name), parameter.default
         if parameter.variadic:
-            if parameter.required and not given:
-                raise node.at.error(
-                    f"{function.name} takes at least {needed + 1} arguments, and has {needed}",
-                    f"write {function.signature}",
-                )
             several = given or ()
             if parameter.option:
                 entries = [_option(context, one) for one in several]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from dropcheck.claims.registry import Claim
 from dropcheck.claims.values import format_value, parameter_text
@@ -145,8 +144,6 @@ def _follows(context: Context, quantity: Value, node: Node) -> LawClaim:
     given = tuple(value.known for value in called.values)
     if None in given:
         raise called.at.error(f"{law.name} has too long a list for a statement about laws")
-    if law.cdf(0.0, *given) is None:
-        raise called.at.error(f"the distribution function of {law.name} is not known")
     return LawClaim(relation=Relation.FOLLOWS, quantities=(quantity,), law=law, arguments=given)
 
 
@@ -259,21 +256,12 @@ def check_tolerance(claim: Claim, statement: Statement, operands: Sequence[Value
 # The sides of a statement as values: numbers, or entries of arrays.
 
 
-@dataclass(frozen=True, slots=True)
-class Sides:
-    """The sides of a statement in order; of a statement about arrays, the sides of each entry.
-
-    `entries` are the indices of these entries; empty for a statement about numbers.
-    """
-
-    values: tuple[Value, ...]
-    entries: tuple[EntryIndex, ...] = ()
-
-
 def statement_sides(
     context: Context, statement: Statement, parameters: Mapping[str, ParameterValue]
-) -> Sides:
-    """The sides of a statement as values; if a side is an array, each entry is claimed.
+) -> tuple[tuple[Value, ...], tuple[EntryIndex, ...]]:
+    """The sides of a statement as values, in order; of arrays, the sides of each entry.
+
+    With the indices of these entries, if there are several.
 
     Raises:
         DropcheckError: the problems of all sides that are not numbers to compare.
@@ -298,7 +286,7 @@ def statement_sides(
                     "differences of them, with fixed factors, and no other operator beside them",
                     "write their value as a number, and claim E(…) and the like separately",
                 )
-    return Sides(tuple(own), tuple(entries) if len(entries) > 1 else ())
+    return tuple(own), tuple(entries) if len(entries) > 1 else ()
 
 
 def _adds_quantiles(value: Value) -> bool:

@@ -38,10 +38,14 @@ def _density_of(method: Callable[..., Any]) -> Kernel:
 
     def kernel(*arrays: Any, law: str) -> Any:
         *given, x = arrays
-        if hasattr(x, "by_ends"):
-            inside = LAWS[law].log_density_around(given, x)
-            return inside if method is Law.log_density else np.exp(inside)
-        return method(LAWS[law], given, x)
+        of = LAWS[law]
+        if not hasattr(x, "by_ends"):
+            return method(of, given, x)
+        low, high = of.ends_at(given)
+        if of.discrete or of.own_axes is not None or not np.all((x.low >= low) & (x.high <= high)):
+            raise TypeError(f"nothing is known of the density of {of.name!r}")
+        inside = of.log_density_inside(x, *given)
+        return inside if method is Law.log_density else np.exp(inside)
 
     return kernel
 
