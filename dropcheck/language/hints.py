@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable
 
 from dropcheck.claims.registry import SourceText
 from dropcheck.claims.values import LONGEST_NAME
-from dropcheck.errors import DropcheckError, Problem, nearest
-from dropcheck.language.syntax import Binary, Name, Node, Number, Position
+from dropcheck.errors import DropcheckError, nearest
+from dropcheck.language.syntax import Position
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS, SIGNS
@@ -482,28 +482,6 @@ def argument_hint(name: str) -> str | None:
     if name in FUNCTIONS:
         return f"write {FUNCTIONS[name].signature}"
     return None
-
-
-def square_for_sd(law: Law, arguments: Sequence[Node]) -> Iterator[Problem]:
-    """A note on each standard deviation that is written as a square, like a variance."""
-    for parameter, node in zip(law.parameters, arguments, strict=True):
-        if parameter.name == "sd" and _is_square(node):
-            yield Problem(
-                f"the second argument of {law.name} is the standard deviation, and this is a "
-                "square, as of a variance",
-                node.at.location,
-                "write its root; a deviation that is a square gets a name on a line above",
-            )
-
-
-def _is_square(node: Node) -> bool:
-    match node:
-        case Binary(operator="**", right=Number(value=2.0)):
-            return True
-        case Binary(operator="*", left=Name() as left, right=right):
-            return left == right
-        case _:
-            return False
 
 
 def attribute_hint(name: str, owner: str = "", drawn: bool = True) -> str:

@@ -116,21 +116,6 @@ def test_what_is_not_used_is_noted() -> None:
     assert notes("E(x) == 0", "x ~ law", parameters=parameters) == []
 
 
-@pytest.mark.parametrize(
-    ("law", "noted"),
-    [
-        ("normal(0, s**2)", True), ("lognormal(0, s * s)", True), ("normal(0, s)", False),
-        ("truncated_normal(0, s**2, -1, 1)", True), ("normal(0, s**3)", False),
-        ("normal(s**2, 1)", False), ("normal(0, sqrt(s**2))", False),
-        ("exponential(s**2)", False),
-    ],
-)  # fmt: skip
-def test_a_square_for_a_standard_deviation_is_noted(law: str, noted: bool) -> None:
-    said = f"the second argument of {law.partition('(')[0]} is the standard deviation, and this "
-    expected = [f"{said}is a square, as of a variance"] * noted
-    assert notes("E(x) == 0", f"s = 3; x ~ {law}") == expected
-
-
 # ---- what a run looks at -------------------------------------------------------------------------
 
 _SEVERAL = """\

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -148,7 +149,7 @@ class GraphBuilder:
         estimated = any(value.estimated for value in values)
         suspect = next((value.suspect for value in values if value.suspect), None)
         held = 0 if function.view else math.prod(shape)
-        work = function.cost(shape, [value.shape for value in values])
+        work = partial(function.cost, shape, [value.shape for value in values])
         self._spend(self._drawn if random else self._fixed, held, work, at)
         array = None
         if not (random or estimated):
@@ -197,13 +198,15 @@ class GraphBuilder:
 
     def spend_draw(self, law: Law | None, shape: Shape, name: Name) -> None:
         """Count the cost of an array of draws; refuse it if it is too much."""
-        self._spend(self._drawn, math.prod(shape), graph.draw_cost(law, shape), name.at)
+        cost = partial(graph.draw_cost, law, shape)
+        self._spend(self._drawn, math.prod(shape), cost, name.at)
 
-    def _spend(self, spent: _Spent, count: int, nanoseconds: float, at: Position) -> None:
+    def _spend(
+        self, spent: _Spent, count: int, nanoseconds: Callable[[], float], at: Position
+    ) -> None:
         if spent.elements > self._most_elements or spent.work > spent.most_work:
             raise Skipped
-        spent.elements += count
-        spent.work += nanoseconds
+        spent.elements += min(count, 2.0**100)  # more may be no float
         if spent.elements > self._most_elements:
             raise at.error(
                 f"{spent.what} takes {memory_text(8 * spent.elements)} in all by here, and "
@@ -211,6 +214,7 @@ class GraphBuilder:
                 f"{memory_text(self._memory)}, half is for draws and half for what is fixed)",
                 _SMALLER,
             )
+        spent.work += nanoseconds()
         if spent.work > spent.most_work:
             raise at.error(
                 f"{spent.what} takes about {spent.work / 1e9:.3g} seconds to work out by "
@@ -282,7 +286,8 @@ class Scope:
         if name.name in self._values and name.name not in self.carried:
             taken = "a parameter" if name.name in self._parameters else "a line above"
             message = f"{name.name!r} is already defined by {taken}"
-            raise name.at.error(message, "choose another name")
+            hint = "choose another name; a recurrence is a loop, for t in range(T):"
+            raise name.at.error(message, hint)
         self._values[name.name] = value
         if parameter:
             self._parameters.add(name.name)
@@ -336,7 +341,10 @@ class Scope:
             raise at.error(f"{name!r} is an operator, and takes a quantity", f"write {name}(…)")
         hint: str | None
         if name in self.to_come:
-            hint = "a line below defines it: move that line up"
+            hint = (
+                "it has a value only from a line below on: move that line up; a recurrence is a "
+                f"loop, for t in range(T):, below a first value, {name} = 0"
+            )
         elif name in FUNCTIONS:
             hint = f"it is a function: write {FUNCTIONS[name].usage}"
         elif name in LAWS:

@@ -22,10 +22,9 @@ from dropcheck.language.graph import (
     Sources,
     Value,
     joined_sources,
-    memory_text,
     number,
 )
-from dropcheck.language.hints import MIXTURE, law_hint, square_for_sd, written_law
+from dropcheck.language.hints import MIXTURE, law_hint, written_law
 from dropcheck.language.lowering.builder import (
     Context,
     GraphBuilder,
@@ -192,7 +191,6 @@ def read_law(context: Context, node: Node) -> LawCall:
     shape_hint = more if len(base.arguments) > len(names) else ""
     bound = bind(base, names, len(names), lambda: written_law(law) + shape_hint)
     nodes = tuple(bound[name] for name in names)
-    context.notes += square_for_sd(law, nodes)
     called = LawCall(law, nodes, tuple(map(context.lower, nodes)), shape, base.at)
     return replace(called, own=_own_axes(called))
 
@@ -297,9 +295,6 @@ def _dimensions(context: Context, nodes: tuple[Node, ...]) -> Shape:
 
 
 def _dimension(entry: object, at: Position) -> int:
-    if isinstance(entry, float) and entry > 2**62:
-        hint = f"it would take {memory_text(8 * entry)} a draw"
-        raise at.error(f"a shape of {entry:.3g} is too large", hint)
     if not isinstance(entry, float) or not entry >= 1 or entry != entry // 1:
         shown = f"{entry:.12g}" if isinstance(entry, float) else "a list"
         raise at.error(
@@ -460,7 +455,6 @@ def define_sampled(context: Context, name: syntax.Name, sample: Sample) -> None:
 
 def define_line(context: Context, line: ModelLine) -> None:
     """Define the names of one line of the model."""
-    _refuse_recurrence(context, line)
     for name in line.names:
         if line.drawn:
             value = draw(context, line.right, context.draw_name(name))
@@ -479,23 +473,6 @@ def define_line(context: Context, line: ModelLine) -> None:
             value = rounded_for_code(context, value, name.at)
         context.scope.define(name, value)
     note_axes(context, line, value)
-
-
-def _refuse_recurrence(context: Context, line: ModelLine) -> None:
-    """Refuse a line, outside of loops, that uses the name it defines, as a recurrence does."""
-    name, scope = line.names[0], context.scope
-    if context.steps or name.name not in syntax.names_in(line.right):
-        return
-    if scope.is_parameter(name.name) or scope.constant(name.name) is not None:
-        return
-    message, first = f"{name.name!r} is defined by itself", f"{name.name} = 0, and below it "
-    if name.name in scope:
-        message, first = f"{name.name!r} is already defined by a line above", ""
-    raise name.at.error(
-        message,
-        f"a recurrence is a loop: {first}for t in range(T): with this line indented below; "
-        "otherwise choose another name",
-    )
 
 
 # ---- loops -------------------------------------------------------------------------------------
@@ -542,9 +519,10 @@ def _define_loop(context: Context, loop: Loop) -> None:
     scope = context.scope
     steps = _steps(context, loop)
     names = {name.name: name for name in reversed(_names_of(loop))}
-    carried = [at for name, at in names.items() if name in scope]
+    carried = frozenset(one for one in names if one in scope and not scope.is_parameter(one))
+    for one in carried:
+        scope.look_up(one, names[one].at)  # if it has an error, the loop is skipped
     new = [at for name, at in names.items() if name not in scope]
-    _refuse_names(context, loop, names)
     lines = [part for part in loop.body if isinstance(part, ModelLine)]
     size = 1 + sum(1 for line in lines for _ in walk(line.right))
     if size * len(steps) > MOST_LOOPED - context.looped:
@@ -557,8 +535,7 @@ def _define_loop(context: Context, loop: Loop) -> None:
     outer_carried, outer_missing = scope.carried, scope.missing
     kept: dict[str, list[Value | Later]] = {name.name: [] for name in new}
     for step in steps:
-        before = {at: _standing(context, at) for at in carried}
-        scope.carried = frozenset(name.name for name in carried)
+        scope.carried = carried
         scope.missing = outer_missing | {name.name: _not_yet(name.name, drawn) for name in new}
         scope.define(loop.name, context.graph.number(float(step), loop.name.at))
         context.steps += (step,)
@@ -569,8 +546,6 @@ def _define_loop(context: Context, loop: Loop) -> None:
             scope.carried, scope.missing = outer_carried, outer_missing
             scope.forget([*kept, loop.name.name])
             raise DropcheckError(_at_step(problems, loop, step, steps))
-        for name, value in before.items():
-            _check_carried(name, value, _standing(context, name), loop, step, steps)
         for written, values in kept.items():
             meaning = scope.meaning(written)
             assert not isinstance(meaning, Call)  # only parameters are laws
@@ -615,22 +590,6 @@ def _whole(context: Context, node: Node) -> int:
     return int(max(-FARTHEST, min(known, FARTHEST)))
 
 
-def _refuse_names(context: Context, loop: Loop, names: dict[str, Name]) -> None:
-    """Refuse names that the loop's body cannot define."""
-    if loop.name.name in names:
-        at = names[loop.name.name].at
-        raise at.error(
-            f"{loop.name.name!r} counts the steps of the loop, and cannot be given a value in it",
-            "choose another name",
-        )
-    for name in names.values():
-        if context.scope.is_parameter(name.name):
-            raise name.at.error(
-                f"{name.name!r} is a parameter, and a loop cannot change it",
-                f"choose another name, and let it start above the loop: y = {name.name}",
-            )
-
-
 def _not_yet(name: str, drawn: Collection[str]) -> tuple[str, str]:
     """The error, and the hint, for a name that is used in a body before it has a value."""
     draw = "draw it on a line above this one, or " if name in drawn else ""
@@ -641,33 +600,11 @@ def _not_yet(name: str, drawn: Collection[str]) -> tuple[str, str]:
     )
 
 
-def _standing(context: Context, name: Name) -> Value:
-    """The current value of a name."""
-    meaning = context.scope.look_up(name.name, name.at)
-    assert not isinstance(meaning, Call)  # only parameters are laws
-    return meaning
-
-
 def _at_step(problems: list[Problem], loop: Loop, number: int, steps: range) -> Iterator[Problem]:
     """The problems; their messages name the step, unless it is the first one."""
     for problem in problems:
         where = f" (at {loop.name.name} = {number})" if number != steps[0] else ""
         yield dataclasses.replace(problem, message=f"{problem.message}{where}")
-
-
-def _check_carried(
-    name: Name, before: Value, after: Value, loop: Loop, number: int, steps: range
-) -> None:
-    """Refuse a carried name that changes its shape, but of a number in the first step."""
-    stretched = before.shape == () and number == steps[0]
-    if before.shape == after.shape or stretched:
-        return
-    raise name.at.error(
-        f"{name.name!r} is {describe(before.shape)} before the step {loop.name.name} = {number} "
-        f"and {describe(after.shape)} after it",
-        "what a loop carries keeps its shape; the values of all steps are an array after the loop "
-        "where the name is new in its body",
-    )
 
 
 def _collected(context: Context, name: Name, kept: list[Value | Later]) -> Value:
