@@ -188,7 +188,7 @@ def _check_claim(claim: Claim, cases: Sequence[Case], graphs: CaseGraphs) -> Che
     alone: dict[Problem, None] = {}
     for case in cases:
         try:
-            lowered = graphs.lowered(case)
+            graphs.lowered(case)
         except BrokenCondition as error:
             if case.dtype is None:
                 cases_by_problem.setdefault(error.problems[0], []).append(case)
@@ -207,8 +207,6 @@ def _check_claim(claim: Claim, cases: Sequence[Case], graphs: CaseGraphs) -> Che
                 cases_by_problem.setdefault(problem, []).append(case)
             if len(cases_by_problem) >= MOST_PROBLEMS:
                 break
-        else:
-            notes.update(dict.fromkeys(lowered.notes))
     return Checked(
         problems=tuple(
             _named(problem, claim, where, len(cases)) for problem, where in cases_by_problem.items()

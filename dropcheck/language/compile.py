@@ -119,7 +119,6 @@ class LoweredCase:
     operators: tuple[str, ...]
     operands: tuple[Value, ...]
     at: Position
-    notes: tuple[Problem, ...]
     size: int  # approximate, in bytes
     # if the claim has several statements: all of them, lowered in one graph; None for those that
     # have an error or make other draws. `place` is the position of this one among them
@@ -263,10 +262,9 @@ def _stated(
     *,
     sound: bool,
 ) -> LoweredCase | None:
-    """Lower a statement in the graph of its model. Its notes are the model's and its own."""
+    """Lower a statement in the graph of its model."""
     if statement is None:
         return None
-    notes = len(context.notes)
     sides: tuple[Value, ...] = ()
     entries: tuple[tuple[int, ...], ...] = ()
     law = None
@@ -278,9 +276,6 @@ def _stated(
             sides, entries = statement_sides(context, statement, parameters)
     except Skipped:
         pass
-    finally:
-        all_notes = tuple(context.notes)
-        del context.notes[notes:]
     if sound and law is None:
         check_range(statement, sides)
     return LoweredCase(
@@ -288,7 +283,6 @@ def _stated(
         operands=sides,
         entries=entries,
         at=statement.at,
-        notes=all_notes,
         size=0,
         law=law,
     )

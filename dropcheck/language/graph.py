@@ -355,17 +355,6 @@ def fixed_array(value: Plain) -> Array:
     return np.asarray(value, dtype=np.float64)[..., np.newaxis]
 
 
-def folded(function: Function, constants: Sequence[Array], options: Mapping[str, Any]) -> Array:
-    """The value of a function of fixed arrays, by the same kernel as for draws.
-
-    Raises:
-        KernelError: the function does not take these values.
-    """
-    values = constants if function.takes_truth else [number(value) for value in constants]
-    with np.errstate(all="ignore"):
-        return function.kernel(*values, **options)
-
-
 # ---- cost ----------------------------------------------------------------------------------------
 #
 # What one draw of a quantity costs, by its shape: memory, and nanoseconds on one core.

@@ -173,11 +173,6 @@ class Law:
         return any(parameter.axes for parameter in self.parameters)
 
     @property
-    def searches(self) -> bool:
-        """Whether quantiles are found by a search."""
-        return self.quantiles is None or isinstance(self.quantiles, Nearly)
-
-    @property
     def symmetric(self) -> bool:
         """Whether it is symmetric about its mean (or its median) for all arguments."""
         return not self.discrete and callable(self.chances)
@@ -589,11 +584,6 @@ class Law:
         own = [given for one, given in pairs if one.role is None]
         return loc, sum(widths, 0.0) if widths else 1.0, own
 
-    def standard(self, own: Sequence[Any]) -> list[Any]:
-        """The arguments of z, from those without a role."""
-        others = iter(own)
-        return [one.role.unit if one.role else next(others) for one in self.parameters]
-
     def chance_of_z(self, side: int, x: Any, own: Sequence[Any]) -> Any:
         """P(z <= x) or P(z > x), if the side is 0 or 1."""
         pair = self.chances
@@ -630,7 +620,8 @@ class Law:
             for row in rows:
                 draw, given = moments.Line(*row[: len(numbers)]), row[len(numbers) :]
                 rule, known = None, None
-                if draw.varies and not any(np.isnan(one).any() for one in given):
+                varies = draw.low != draw.high and draw.scale < math.inf
+                if varies and not any(np.isnan(one).any() for one in given):
                     rule, known = _known(self, draw.order, given)
                 found.append(of(replace(draw, few=len(rows) <= FEW, rule=rule, known=known)))
             table = np.array(found, dtype=np.float64)[places]
@@ -678,7 +669,7 @@ class Law:
             low, high = self._end_arrays(arguments)
             first, last = (high, low) if side else (low, high)
             level = np.asarray(level, dtype=np.float64)
-            if self.searches:
+            if self.quantiles is None or isinstance(self.quantiles, Nearly):
                 values = self._searched(side, level, self._flat(arguments), low, high)
             else:
                 loc, scale, own = self._line(self._flat(arguments))
@@ -782,7 +773,8 @@ def _known(
 @lru_cache(maxsize=64)
 def _table(law: Law, own: tuple[Any, ...]) -> Any:
     """What z is drawn from by its density or probabilities; of arguments without a role."""
-    given = law.standard(own)
+    others = iter(own)  # besides the arguments for which loc is 0 and the scale 1
+    given = [one.role.unit if one.role else next(others) for one in law.parameters]
     numbers = law._arrays(given) if law.of_lists else law._flat(given)
 
     def log_density(x: Array) -> Array:

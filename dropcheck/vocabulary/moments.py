@@ -392,11 +392,6 @@ class Line:
     rule: Rule | None = None
     known: Moments | None = None
 
-    @property
-    def varies(self) -> bool:
-        """Whether it is no constant, and of a finite scale."""
-        return self.low != self.high and self.scale < math.inf
-
     def moment(self, order: int) -> tuple[float, float]:
         """The mean, for order 1, or a central moment; and a bound of its error."""
         if self.low == self.high:

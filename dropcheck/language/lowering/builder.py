@@ -104,11 +104,10 @@ class GraphBuilder:
         values: tuple[graph.Value, ...],
         rule: Callable[..., Shape],
         at: Position,
-        options: tuple[tuple[str, Any], ...] = (),
     ) -> graph.Value:
         """A function whose shape follows from `rule` in place of the function's own rule."""
         shape = shape_at(at, "", rule, *(value.shape for value in values))
-        return self.operation(function, values, shape, at, options)
+        return self.operation(function, values, shape, at)
 
     def indexed(
         self, value: graph.Value, index: tuple[shapes.Index, ...], at: Position
@@ -155,7 +154,10 @@ class GraphBuilder:
         if not (random or estimated):
             given = {name: graph.thawed(value) for name, value in options}
             try:
-                array = graph.folded(function, [value.constant for value in values], given)
+                fixed = [value.constant for value in values]
+                fixed = fixed if function.takes_truth else [*map(graph.number, fixed)]
+                with np.errstate(all="ignore"):
+                    array = function.kernel(*fixed, **given)
             except ValueError as error:  # a value that the function cannot take
                 raise at.error(str(error), getattr(error, "hint", None)) from None
         if function.takes_truth and function.by_element and len(function.parameters) > 1:
@@ -421,7 +423,7 @@ class Slots:
 
 @dataclass(slots=True)
 class Context:
-    """The graph of a case so far, its names, and notes on what the user may not have meant.
+    """The graph of a case so far, and its names.
 
     `lower_node` lowers an expression in this context. It is passed in, so that modules that lower
     parts of an expression do not import the module that lowers all of it.
@@ -432,7 +434,6 @@ class Context:
     slots: Slots = field(default_factory=Slots)
     graph: GraphBuilder = field(init=False)
     scope: Scope = field(default_factory=Scope)
-    notes: list[Problem] = field(default_factory=list)
     steps: tuple[int, ...] = ()  # the current step of each enclosing loop, the outermost first
     looped: int = 0  # nodes in lines of loops that are lowered so far
     collected: set[int] = field(default_factory=set)  # ids of arrays of values at all steps

@@ -553,7 +553,6 @@ def _define_loop(context: Context, loop: Loop) -> None:
                 values.append(meaning)
         scope.forget([*kept, loop.name.name])
     scope.carried, scope.missing = outer_carried, dict(outer_missing)
-    context.notes[:] = dict.fromkeys(context.notes)
     for name in new:
         values = kept[name.name]
         if values and len(values) == len(steps):
