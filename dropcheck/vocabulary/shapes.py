@@ -142,23 +142,6 @@ def transpose(a: Shape) -> Shape:
     return (*a[:-2], a[-1], a[-2])
 
 
-def too_many_indices(used: int, shape: Shape) -> ShapeError:
-    """The error for an index with more entries than there are axes."""
-    count = "1 index is" if used == 1 else f"{used} indices are"
-    hint = "it is one number in each draw, and in each step of a loop: name it without brackets"
-    if shape:
-        hint = "this is the shape of one draw: the axis of draws has no index"
-    return ShapeError(f"{count} too many for {describe(shape)}", hint)
-
-
-def out_of_range(index: int, length: int) -> ShapeError:
-    """The error for an index beyond the ends of an axis."""
-    return ShapeError(
-        f"index {index} is out of range for an axis of length {length}",
-        f"indices count from 0: the last is {length - 1}" if length else "there is no element",
-    )
-
-
 def permutation(axes: Any, shape: Shape) -> tuple[int, ...]:
     """The order of all axes that an option names; the reverse order for None.
 

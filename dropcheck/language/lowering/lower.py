@@ -601,8 +601,10 @@ def _entries(
     read = [(node, _read(context, node)) for node in index]
     used = sum(_axes_of(entry) for _, entry in read)
     if used > len(shape):
-        wrong = shapes.too_many_indices(used, shape)
-        raise at.error(str(wrong), wrong.hint)
+        raise at.error(
+            f"{used} {'index is' if used == 1 else 'indices are'} too many for {describe(shape)}",
+            "this is the shape of one draw, and of one step of a loop: neither has an index",
+        )
     axis = 0
     for node, entry in read:
         own = shape[axis : axis + _axes_of(entry)]
@@ -625,9 +627,11 @@ def _entries(
                 _refuse_outside(entry, own[0], node)
             for place in np.ravel(entry):
                 if not -own[0] <= place < own[0]:
-                    wrong = shapes.out_of_range(int(place), own[0])
                     where = at if isinstance(entry, int) else node.at
-                    raise where.error(str(wrong), wrong.hint)
+                    raise where.error(
+                        f"index {place} is out of range for an axis of length {own[0]}",
+                        "indices count from 0, and end before the length",
+                    )
             yield entry if isinstance(entry, int) else tuples(entry.tolist())
         axis += len(own)
 
