@@ -288,8 +288,10 @@ class Scope:
         if name.name in self._values and name.name not in self.carried:
             taken = "a parameter" if name.name in self._parameters else "a line above"
             message = f"{name.name!r} is already defined by {taken}"
-            hint = "choose another name; a recurrence is a loop, for t in range(T):"
-            raise name.at.error(message, hint)
+            recurs = (
+                "" if name.name in self._parameters else "; a recurrence is a loop of the model"
+            )
+            raise name.at.error(message, f"choose another name{recurs}")
         self._values[name.name] = value
         if parameter:
             self._parameters.add(name.name)

@@ -603,7 +603,7 @@ def _entries(
     if used > len(shape):
         raise at.error(
             f"{used} {'index is' if used == 1 else 'indices are'} too many for {describe(shape)}",
-            "this is the shape of one draw, and of one step of a loop: neither has an index",
+            "draws and steps of a loop have no index: write fewer, or the name without brackets",
         )
     axis = 0
     for node, entry in read:
@@ -630,7 +630,7 @@ def _entries(
                     where = at if isinstance(entry, int) else node.at
                     raise where.error(
                         f"index {place} is out of range for an axis of length {own[0]}",
-                        "indices count from 0, and end before the length",
+                        f"indices count from 0: the last is {own[0] - 1}" if own[0] else None,
                     )
             yield entry if isinstance(entry, int) else tuples(entry.tolist())
         axis += len(own)
