@@ -346,8 +346,8 @@ class Scope:
         hint: str | None
         if name in self.to_come:
             hint = (
-                "it has a value only from a line below on: move that line up; a recurrence is a "
-                f"loop, for t in range(T):, below a first value, {name} = 0"
+                "a line below gives it a value: move that line up; a recurrence is a loop with a "
+                f"first value above it, such as {name} = 0"
             )
         elif name in FUNCTIONS:
             hint = f"it is a function: write {FUNCTIONS[name].usage}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -531,19 +531,17 @@ def _define_loop(context: Context, loop: Loop) -> None:
             f"numbers and signs by here, and {MOST_LOOPED:,} are allowed",
             "take fewer steps, or draw what does not depend on the last step as an array",
         )
-    drawn = {name.name for line in lines if line.drawn for name in line.names}
-    outer_carried, outer_missing = scope.carried, scope.missing
+    outer_carried = scope.carried
     kept: dict[str, list[Value | Later]] = {name.name: [] for name in new}
     for step in steps:
         scope.carried = carried
-        scope.missing = outer_missing | {name.name: _not_yet(name.name, drawn) for name in new}
         scope.define(loop.name, context.graph.number(float(step), loop.name.at))
         context.steps += (step,)
         context.looped += size
         problems = define_model(context, loop.body)
         context.steps = context.steps[:-1]
         if problems:
-            scope.carried, scope.missing = outer_carried, outer_missing
+            scope.carried = outer_carried
             scope.forget([*kept, loop.name.name])
             raise DropcheckError(_at_step(problems, loop, step, steps))
         for written, values in kept.items():
@@ -552,7 +550,7 @@ def _define_loop(context: Context, loop: Loop) -> None:
             if meaning is not None:
                 values.append(meaning)
         scope.forget([*kept, loop.name.name])
-    scope.carried, scope.missing = outer_carried, dict(outer_missing)
+    scope.carried = outer_carried
     for name in new:
         values = kept[name.name]
         if values and len(values) == len(steps):
@@ -587,16 +585,6 @@ def _whole(context: Context, node: Node) -> int:
             f"range takes whole numbers, and this is {known:.12g}", "floor(x) rounds down"
         )
     return int(max(-FARTHEST, min(known, FARTHEST)))
-
-
-def _not_yet(name: str, drawn: Collection[str]) -> tuple[str, str]:
-    """The error, and the hint, for a name that is used in a body before it has a value."""
-    draw = "draw it on a line above this one, or " if name in drawn else ""
-    return (
-        f"{name!r} has no value at the first step",
-        f"{draw}give it a value above the loop, such as {name} = 0: it is then carried from "
-        "step to step",
-    )
 
 
 def _at_step(problems: list[Problem], loop: Loop, number: int, steps: range) -> Iterator[Problem]:
