@@ -332,12 +332,9 @@ class Converter:
             )
         (options,) = node.comparators
         if not isinstance(options, ast.Set):
-            hint = "write for example x in {0, 1}"
-            if isinstance(options, ast.Dict):
-                raise self.position(options).error("a set needs at least one entry", hint)
             raise self.position(options).error(
                 "right of 'in' stands a set of numbers in braces",
-                f"{hint}; for a range write 0 <= x <= 1, and for an array all(…)",
+                "write for example x in {0, 1}; for a range 0 <= x <= 1, and for an array all(…)",
             )
         member = syntax.Member(at, self.convert(node.left), self._all(options.elts))
         return member if isinstance(node.ops[0], ast.In) else syntax.Not(at, member)
@@ -379,8 +376,6 @@ class Converter:
             case ast.Call(func=ast.Name(id=name)) if name in LAWS:
                 hint = f"the shape of a draw stands in square brackets: write {name}(…)[n]"
                 raise at.error("only a name can be called", hint)
-            case ast.Lambda():
-                self.convert(function)
         raise at.error("only a name can be called", "write '*' between a number and a bracket")
 
     def _attribute(self, base: ast.expr, name: str, written: str) -> DropcheckError:
