@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from hashlib import sha256
 from itertools import combinations
 
 import numpy as np
@@ -37,7 +36,6 @@ MOST_MADE, MOST_DRAWS = 2**18, 8
 # short ones.
 _NOT_PLACES = {"axis", "keepdims", "ddof", "ord"}
 _SHORT = 4
-MOST_KEPT = 1024  # functions with their arguments, whose permutations are kept
 
 
 class Places:
@@ -126,6 +124,7 @@ class _Tracked:
     def __init__(self, models: Mapping[int, Value]) -> None:
         self.models = models
         self.axes: dict[int, Axes] = {}
+        self.exchanges: dict[tuple[object, ...], list[_Exchange] | None] = {}
 
     def below(self, value: Value) -> Sequence[Value]:
         """The values that the axes of a value follow from."""
@@ -190,7 +189,12 @@ class _Tracked:
     def _by_evaluation(self, value: Value) -> Axes:
         """The axes of a function's result, by what permutations of its arguments do to it."""
         drawn = [at for at, one in enumerate(value.inputs) if one.random]
-        found = _exchanges(value)
+        # the steps of a loop do the same to arguments of the same shapes
+        given = ((one.shape, one.truth) if one.random else id(one) for one in value.inputs)
+        key = value.operation, value.options, *given
+        if key not in self.exchanges:
+            self.exchanges[key] = _exchanges(value)
+        found = self.exchanges[key]
         if found is None:
             return self._differ(value)
         made: Axes = _new(value.shape, differ=True)
@@ -202,14 +206,6 @@ class _Tracked:
             left -= {*moved}
         _split(self.axes[id(value.inputs[at])][axis] for at, axis in left)
         return made
-
-
-def _key(value: Value) -> tuple[object, ...]:
-    """What a function reads of an argument, before any draw."""
-    if value.random:
-        return value.shape, value.truth
-    array = value.constant
-    return value.shape, array.dtype.char, sha256(array.tobytes()).digest()
 
 
 def _of_numbers(value: Value) -> bool:
@@ -248,19 +244,6 @@ def _exchanges(value: Value) -> list[_Exchange] | None:
     is known. It is computed from a few random numbers; where these all go through a permutation
     unseen, all do but for a set of measure 0, as kernels are piecewise analytic.
     """
-    key = value.operation, value.options, *map(_key, value.inputs)
-    found = _EXCHANGES.get(key)
-    if found is None:
-        if len(_EXCHANGES) >= MOST_KEPT:
-            _EXCHANGES.clear()
-        found = _EXCHANGES[key] = _found_exchanges(value)
-    return found
-
-
-_EXCHANGES: dict[tuple[object, ...], list[_Exchange] | None] = {}
-
-
-def _found_exchanges(value: Value) -> list[_Exchange] | None:
     shapes = [value.shape, *(one.shape for one in value.inputs)]
     lengths = sorted({n for shape in shapes for n in shape if n > _SHORT})
     short = {n: _SHORT + 1 + at for at, n in enumerate(lengths)}
