@@ -440,10 +440,8 @@ def law_hint(name: str) -> str:
     if name in FUNCTIONS:
         return f"{name!r} is a function: write '=' in place of '~'"
     near = slip_of(name, LAWS)
-    for law in LAWS.values() if near is None else ():
-        word = slip_of(name, law.aliases)
-        near = near or (word and f"write {written_law(law)}")
-    return near or "'dropcheck show' lists all laws"
+    meant = misspelled(name, _laws_elsewhere()) if near is None else None
+    return near or (f"write {_law_called(meant)}" if meant else "'dropcheck show' lists all laws")
 
 
 def name_hint(name: str, known: Collection[str]) -> str | None:

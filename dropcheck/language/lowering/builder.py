@@ -183,20 +183,15 @@ class GraphBuilder:
     def make(self, **fields: Any) -> graph.Value:
         """The value with these fields; an equal one that exists already is reused."""
         value = graph.Value(**fields)
-        key = self._key(value)
-        return self._known.setdefault(key, value) if key is not None else value
+        return self._known.setdefault(self._key(value), value)
 
-    def _key(self, value: graph.Value) -> tuple[Any, ...] | None:
-        if value.operation == "degenerate":
-            return None
+    def _key(self, value: graph.Value) -> tuple[Any, ...]:
         inputs = tuple(map(id, value.inputs))
         return (value.kind, value.operation, inputs, value.options, value.shape)
 
     def remember(self, value: graph.Value) -> None:
         """Let later equal expressions reuse this value, which has a name."""
-        key = self._key(value)
-        if key is not None:
-            self._known[key] = value
+        self._known[self._key(value)] = value
 
     def spend_draw(self, law: Law | None, shape: Shape, name: Name) -> None:
         """Count the cost of an array of draws; refuse it if it is too much."""
@@ -275,15 +270,12 @@ class Scope:
             DropcheckError: the name is taken, by the language or by a line above.
         """
         constant = CONSTANTS.get(name.name)
-        if constant is not None and (not constant.yields or constant.name in self.constants):
+        fixed = constant is not None and (not constant.yields or constant.name in self.constants)
+        if fixed or name.name in OPERATORS:
+            kind = "a constant" if fixed else "an operator"
             raise name.at.error(
-                f"{name.name!r} is a constant of the language and cannot be redefined",
-                constant.note or "choose another name",
-            )
-        if name.name in OPERATORS:
-            raise name.at.error(
-                f"{name.name!r} is an operator of the language and cannot be redefined",
-                "choose another name",
+                f"{name.name!r} is {kind} of the language and cannot be redefined",
+                (constant and constant.note) or "choose another name",
             )
         if name.name in self._values and name.name not in self.carried:
             taken = "a parameter" if name.name in self._parameters else "a line above"

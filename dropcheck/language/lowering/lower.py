@@ -519,7 +519,6 @@ def _refuse_operands(node: Call, bound: Mapping[str, Node], operands: Mapping[st
                 "put a number or a parameter m in place of the inner one, and claim E(…) == m "
                 "separately",
             )
-    for name, value in operands.items():
         if 0 in value.shape:
             raise bound[name].at.error(
                 f"{node.name} of nothing: this has no elements, its shape is {list(value.shape)}",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -109,9 +108,8 @@ def draw(context: Context, node: Node, name: Name) -> Value:
         value = law.constant(*known)
         if value is not None:
             constant = np.broadcast_to(np.float64(value), (*shape, 1))
-            return context.graph.constant(
-                "degenerate", constant, shape=shape, at=name.at, name=name.name
-            )
+            own = {"at": name.at, "name": name.name, "options": (("drawn", name.name),)}
+            return context.graph.constant("degenerate", constant, shape=shape, **own)
     return Value(
         kind=Kind.DRAW,
         operation=law.name,
@@ -284,10 +282,7 @@ def _dimensions(context: Context, nodes: tuple[Node, ...]) -> Shape:
             "a shape must be fixed, and this one is random",
             "draw the largest shape, and mask the elements that are too many",
         )
-        known = value.known if math.prod(value.shape) <= MOST_AXES else None
-        if known is None:
-            raise node.at.error(f"a shape has at most {MOST_AXES} axes", "write [n, m]")
-        entries = known if isinstance(known, tuple) else (known,)
+        entries = value.known if isinstance(value.known, tuple) else (value.known,)
         dimensions += [_dimension(entry, node.at) for entry in entries]
     if len(dimensions) > MOST_AXES:
         raise nodes[0].at.error(f"a shape has at most {MOST_AXES} axes", "write [n, m]")
