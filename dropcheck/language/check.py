@@ -27,6 +27,7 @@ from dropcheck.language.compile import (
     parse_claim,
 )
 from dropcheck.language.hints import LONGEST_SHOWN, slip_of
+from dropcheck.language.parser import model_lines, parse_expression
 from dropcheck.language.syntax import (
     expressions_of,
     lines_of,
@@ -74,7 +75,7 @@ def check_cases(
         by_claim.setdefault(case.claim.id, []).append(case)
     claims = {own[0].claim.id: own[0].claim for own in by_claim.values()}
     known = {} if registry is None else registry.claims
-    parts: list[Checked] = []
+    parts = [_check_slots(claims.values())]
     for own in by_claim.values():
         parts.append(_check_claim(own[0].claim, own, graphs))
         if sum(len(part.problems) for part in parts) >= MOST_PROBLEMS:
@@ -229,6 +230,21 @@ def _beside_unread(claim: Claim, case: Case) -> Iterator[Problem]:
 def _of_claim(error: DropcheckError) -> list[Problem]:
     """Its problems, but for those of code that is not bound: these are none of the claim."""
     return [one for one in error.problems if one.about is not About.NO_CODE]
+
+
+def _check_slots(claims: Iterable[Claim]) -> Checked:
+    """Parse the texts of all slots, also those that no claim asks for, such as a gradient."""
+    slots = {one.location: one for claim in claims for one in claim.slots.values()}
+    problems: list[Problem] = []
+    for slot in slots.values():
+        _, unread = ((), ()) if slot.model is None else model_lines(slot.model)
+        problems += [problem for line in unread for problem in line.problems]
+        for text in (slot.gives, slot.law, slot.evaluation, slot.gradient):
+            try:
+                _ = text and parse_expression(text)
+            except DropcheckError as error:
+                problems += error.problems
+    return Checked(problems=tuple(problems))
 
 
 def _named(problem: Problem, claim: Claim, where: Sequence[Case], cases: int) -> Problem:
