@@ -40,7 +40,7 @@ from dropcheck.judging.case import Prepared, prepare
 from dropcheck.judging.judge import run_case
 from dropcheck.results import CaseResult, Verdict
 from dropcheck.settings import Settings
-from dropcheck.simulation import Compiled
+from dropcheck.simulation.compile import Compiled
 
 KNOWN = Path(__file__).with_name("known")
 # The chance of any false alarm of a run of this script; it is divided over the rows.

@@ -27,11 +27,9 @@ from dropcheck.language.graph import number
 from dropcheck.report.numbers import plural
 from dropcheck.running import run_together, sharing_draws
 from dropcheck.settings import Settings
-from dropcheck.simulation.blocks import Request, Tally
+from dropcheck.simulation.blocks import MAIN, Request, Tally, stream
 from dropcheck.simulation.compile import Compiled
-from dropcheck.simulation.integrands import filled
-from dropcheck.simulation.program import Program
-from dropcheck.simulation.streams import MAIN, stream
+from dropcheck.simulation.program import Program, filled
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.laws import LAWS
 

@@ -20,17 +20,17 @@ from dropcheck.execution.schedule import (
     drive,
     guarded,
     in_order,
+    together,
 )
-from dropcheck.execution.together import together
 from dropcheck.inference.budget import case_alpha
 from dropcheck.judging.case import Prepared, prepare_together, result_of_error
-from dropcheck.judging.judge import run_case
-from dropcheck.judging.one_value import with_note
+from dropcheck.judging.judge import run_case, with_note
 from dropcheck.language.compile import CaseGraphs
 from dropcheck.processors import default_threads
 from dropcheck.results import CaseResult
 from dropcheck.settings import Settings
-from dropcheck.simulation import Request, SpanSums
+from dropcheck.simulation.blocks import Request
+from dropcheck.simulation.program import SpanSums
 
 _Judged = CaseResult | DropcheckError
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.analysis.law_bounds import fixed_arguments
+from dropcheck.analysis.bounds import fixed_arguments
 from dropcheck.analysis.ring import (
     EPSILON,
     ITSELF,

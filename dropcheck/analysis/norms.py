@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.analysis.law_bounds import (
+from dropcheck.analysis.bounds import (
     AffineDraw,
     disjoint,
     draw_log_moment,

@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.analysis.bounds import quotient_hull
-from dropcheck.analysis.law_bounds import AffineDraw, line_of
+from dropcheck.analysis.bounds import AffineDraw, line_of, quotient_hull
 from dropcheck.known import sure
 from dropcheck.known.enclosure import RULES, Curve, times
 from dropcheck.known.sure import ANALYTIC, GENERIC, NEVER, ROUGH, SURE, UNKNOWN, Facts, Known, Row

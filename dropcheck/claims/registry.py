@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from dropcheck.errors import Location, Problem, suggestion
-from dropcheck.results import NUMBER_FORMAT, ParameterValue, Passage, Written
-from dropcheck.results.coverage import Coverage
+from dropcheck.results import NUMBER_FORMAT, Coverage, ParameterValue, Passage, Written
 
 MOST_CASES = 100_000  # of one claim: at a second a case, they take a day
 MOST_STATEMENTS = 1_000  # of one claim: each is compared with all others

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 
 from dropcheck.documents.figures import FIGURE, FRACTION, NUMBERED
 from dropcheck.documents.marks import HIDDEN, FormulaSpan, Page, Prose, Spoken, formulas_in
-from dropcheck.results.coverage import Coverage, Printed, Unclaimed
+from dropcheck.results import Coverage, Printed, Unclaimed
 
 WORDS_AROUND = 40  # characters of context on either side
 _NUMBER = re.compile(rf"(?=\.?[0-9]){FIGURE}")

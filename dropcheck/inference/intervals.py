@@ -50,6 +50,8 @@ from dropcheck.vocabulary import special
 Theta = Callable[[Floats], Floats]
 """The quantity as a function of averages: [terms, points] to [points]."""
 
+# Blocks that an interval is made from: with n of them it is wider than for very many by the factor
+# (1 − 2 log(2/α)/n)^(−1/2) (Catoni 2012, proposition 2.4).
 FEWEST_BLOCKS = 64
 # A sample without any variation is taken for a constant once draws that differ are known to be
 # rarer than this: the bound that claims of certainty use.

@@ -31,7 +31,8 @@ from dropcheck.language.syntax import (
     unsigned,
 )
 from dropcheck.results import Quantity, Region, Resolution, Verdict
-from dropcheck.simulation import Compiled, Tally
+from dropcheck.simulation.blocks import Tally
+from dropcheck.simulation.compile import Compiled
 from dropcheck.vocabulary.functions.elementwise import ADD, NEGATIVE, SUBTRACT
 
 

@@ -23,6 +23,7 @@ from dropcheck.analysis.strategy import Laws, Quantiles
 from dropcheck.array_types import Floats, Indices, Truths
 from dropcheck.inference import budget
 from dropcheck.inference.region import Comparison, decide, reach, widening
+from dropcheck.judging.averages import fewest_that
 from dropcheck.judging.case import (
     FEWEST_DRAWS,
     CaseRun,
@@ -34,37 +35,26 @@ from dropcheck.judging.case import (
 )
 from dropcheck.judging.look import (
     ENDLESS,
-    far_off,
-    more_draws,
-    settling,
-    sharpness_of,
-    until_decided,
-)
-from dropcheck.judging.plan_draws import fewest_that
-from dropcheck.judging.rounding import (
     LOOK_ROUNDING,
     draws_to_look_at,
+    far_off,
     lost,
+    more_draws,
     pilot_of,
+    settling,
     share_lost,
+    sharpness_of,
+    until_decided,
 )
 from dropcheck.language.graph import LawClaim, Relation, Value, pairs
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Call, Name
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Guarantee, Method, Verdict
-from dropcheck.simulation import (
-    FEWEST_CALLS,
-    PILOT,
-    AtCuts,
-    Counter,
-    CountTally,
-    InCells,
-    Program,
-    Tables,
-    magnitude_of,
-    rounding_of_values,
-)
+from dropcheck.simulation.again import magnitude_of, rounding_of_values
+from dropcheck.simulation.blocks import PILOT, CountTally
+from dropcheck.simulation.compile import InCells
+from dropcheck.simulation.program import FEWEST_CALLS, AtCuts, Counter, Program, Tables
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.functions.number_formats import (
     DOUBLE,

@@ -3,65 +3,182 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 
 import numpy as np
 
-from dropcheck.analysis.strategy import (
-    Arithmetic,
-    Certainty,
-    Laws,
-    Quantiles,
-    divergent_moment,
-)
+from dropcheck.analysis.strategy import Arithmetic, Certainty, Laws, Quantiles, divergent_moment
+from dropcheck.claims.registry import Case
+from dropcheck.errors import DropcheckError
 from dropcheck.execution.schedule import Deadline
-from dropcheck.inference.intervals import FEWEST_BLOCKS
+from dropcheck.inference import budget
+from dropcheck.inference.intervals import FEWEST_BLOCKS, clopper_pearson, upper_bound
 from dropcheck.inference.region import COARSE, decide
-from dropcheck.judging.averages import judge_averages
+from dropcheck.judging.averages import accepted, judge_averages
 from dropcheck.judging.case import (
     CONFIRMING,
     SELDOM,
     CaseRun,
     Finding,
     Judging,
+    Knowledge,
+    Outlook,
     Prepared,
     disagreement,
+    first_wrong,
     inside,
     not_drawn,
+    prepare,
+    rarest_violations,
 )
 from dropcheck.judging.cells import by_laws, by_quantiles
-from dropcheck.judging.events import by_counterexample
-from dropcheck.judging.exact import Known, known_exactly, unknown_exactly
-from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.look import (
+    LOOK_ROUNDING,
+    Known,
+    exact_probability,
     far_off,
+    known_exactly,
+    lost,
+    rounding_of,
+    rounding_of_sides,
     scales_of,
     settling,
     sharpness_of,
     unit_of,
-)
-from dropcheck.judging.plan_draws import accepted
-from dropcheck.judging.rounding import (
-    LOOK_ROUNDING,
-    lost,
-    rounding_of,
-    rounding_of_sides,
+    unknown_exactly,
     unless_turned,
+    until_decided,
 )
+from dropcheck.language.compile import CaseGraphs, ParsedClaim
+from dropcheck.language.syntax import expressions_of, names_in
 from dropcheck.reasons import Explanation, Reason
-from dropcheck.results import CaseResult, Guarantee, Method, Verdict
-from dropcheck.settings import Settings
-from dropcheck.simulation import (
-    MAIN,
-    Compiled,
-    Counted,
-    InCells,
-    Request,
-    SpanSums,
-    Tally,
-    means_of,
+from dropcheck.results import (
+    CaseResult,
+    Guarantee,
+    Method,
+    ParameterValue,
+    Region,
+    Resolution,
+    Verdict,
 )
+from dropcheck.settings import Settings
+from dropcheck.simulation.blocks import MAIN, Request, Tally
+from dropcheck.simulation.compile import Compiled, Counted, InCells
+from dropcheck.simulation.program import SpanSums, means_of
+
+
+def seen_draws(counted: Counted, tally: Tally) -> int:
+    """The number of draws, or of those in which the condition holds; 0 if it is unknown in some."""
+    if not counted.conditional:
+        return tally.drawn
+    held = float(tally.totals[1])
+    return 0 if math.isnan(held) else round(held)
+
+
+def seen_in(counted: Counted, tally: Tally) -> int:
+    """How many draws count, or how many calls, where draws of a call may depend on each other.
+
+    With a condition, as many calls count as would hold the draws in which it is true.
+    """
+    return seen_draws(counted, tally) // tally.program.unit_draws
+
+
+def _never_true(tally: Tally) -> Explanation:
+    return Reason.CONDITION_NEVER_TRUE.explain(draws=tally.drawn)
+
+
+# ---- certainties ---------------------------------------------------------------------------------
+
+
+class Violations(Tally):
+    """A tally of counterexamples; `first` is the first draw of the first block that has one."""
+
+    first = 0
+
+    def add(self, spans: SpanSums) -> None:
+        """Take in the next spans, in order."""
+        rows = np.flatnonzero(spans.sums[:, 0] > 0)
+        if len(rows) and not self.totals[0] > 0:
+            self.first = self.drawn + int(rows[0]) * self.program.block_draws
+        super().add(spans)
+
+
+def by_counterexample(run: CaseRun, claim: Certainty, counted: Counted) -> Judging:
+    """Judge an event that is claimed to be certain: one counterexample refutes.
+
+    No violation among n draws bounds the chance of one by ln(1/α)/n. The same holds for n calls
+    whose draws depend on each other: a call has a violation with at least the chance of a draw.
+    """
+    most = run.most_draws(counted.program)
+    program = counted.program.fitted(most, FEWEST_BLOCKS)
+    unit, tally = program.unit_draws, Violations(program)
+    bound = run.sharpest(rarest_violations(run.prepared))
+    needed = 1.0001 * math.log(1 / (run.alpha * budget.PLANNED)) / bound + 1
+    expected = max(program.fewest_planned, unit * math.ceil(needed))
+
+    def judged(alpha: float) -> Finding:
+        violations, seen = round(float(tally.totals[0])), seen_in(counted, tally)
+        verdict, explanation, more = Verdict.UNDECIDED, Reason.TOO_FEW_FOR_BOUND.explain(), None
+        if counted.conditional and not seen:
+            explanation = _never_true(tally)
+        elif seen:
+            more = needed * unit * tally.drawn / seen_draws(counted, tally)
+            more += program.span_draws - tally.drawn
+        off = violations / max(1, seen_draws(counted, tally))
+        # in so many calls at least there is a violation, and in so many at most
+        low = clopper_pearson(-(-violations // unit), seen, alpha)[0] / unit
+        high = clopper_pearson(min(violations, seen), seen, alpha)[1]
+        if claim.probability == 1:
+            low, high, off = 1 - high, 1 - low, 1 - off
+        found = Finding(
+            verdict=verdict,
+            exact=exact_probability(claim.event, claim.condition),
+            method=Method.CERTAINTY,
+            guarantee=Guarantee.EXACT,
+            quantity=run.reading.comparisons[0].measures,
+            region=Region(claim.probability, claim.probability),
+            estimate=off,
+            interval=(low, high),
+            scale=1.0,
+            sharpness=Resolution(bound, bound, absolute=True),
+            draws=tally.drawn,
+            blocks=tally.drawn // tally.block_draws,
+            seconds=tally.seconds,
+            explanation=explanation,
+            more_draws=more,
+        )
+        if violations:
+            why = _counterexamples(run, tally, violations, seen_draws(counted, tally))
+            return replace(found, verdict=Verdict.REFUTED, explanation=why, more_draws=None)
+        if upper_bound(0, seen, alpha) < bound:
+            return replace(found, verdict=Verdict.VERIFIED, explanation=None, more_draws=None)
+        return found
+
+    step = program.span_draws
+    while program.tests_code and step < expected and not run.out_of_time():
+        yield from run.draw_until(tally, MAIN, step)  # the first counterexample of code is enough
+        step *= 2
+        if tally.undefined or tally.totals[0] > 0:
+            expected = most = tally.drawn
+    outlook = Outlook(
+        program=program,
+        guarantee=Guarantee.EXACT,
+        most=most,
+        fewest=program.span_draws,
+        expected=expected,
+    )
+    return (yield from until_decided(run, outlook, Method.CERTAINTY, tally, judged))
+
+
+def _counterexamples(run: CaseRun, tally: Violations, violations: int, seen: int) -> Explanation:
+    """The explanation by counterexamples; for code, also what it was given and what it gave."""
+    if tally.program.tests_code:
+        first = first_wrong(tally, tally.first, run.generator, MAIN)
+        return Reason.CODE_COUNTEREXAMPLES.explain(violations=violations, draws=seen, first=first)
+    reason = Reason.COUNTEREXAMPLES if violations > 1 else Reason.ONE_COUNTEREXAMPLE
+    return reason.explain(violations=violations, draws=seen)
+
 
 # ---- judge ---------------------------------------------------------------------------------------
 
@@ -374,3 +491,112 @@ def by_arithmetic(run: CaseRun, compiled: Compiled) -> Finding:
         within=0.0,
         explanation=lost(rooms[place], rooms[place]) if is_open else None,
     )
+
+
+# ---- true at one value only ----------------------------------------------------------------------
+#
+# `Var(g) == p / (1 - p)` of `g ~ normal(1, p / (1 - p))` is true at p = 0.5 alone. An author who
+# lists one value may mean a range. So where the model gives exact values, a few other values are
+# tried: no draw is made.
+
+
+# At so many other values the claim has to be false.
+ENOUGH = 3
+# Shares, counts and factors that are tried; more than enough, as some may be forbidden.
+SHARES = (0.3, 0.7, 0.2, 0.6, 0.9)
+COUNTS = (3.0, 5.0, 2.0, 4.0, 7.0)
+FACTORS = (1.7, 0.6, 2.3, 0.3, 3.1)
+
+
+def with_note(result: CaseResult, prepared: Prepared, graphs: CaseGraphs) -> CaseResult:
+    """The result, with a warning where it is true at the one value of a parameter alone."""
+    found = true_at_one_value(prepared, graphs) if _in_question(result, prepared) else None
+    if found is None:
+        return result
+    name, value, other = found
+    note = (
+        f"{result.claim}: exactly true at {name} = {value:g}, false at {name} = {other:g}: "
+        f"is a range of {name} meant?"
+    )
+    return replace(result, warnings=(*result.warnings, note))
+
+
+def _in_question(result: CaseResult, prepared: Prepared) -> bool:
+    """Whether the case is an equation that is verified, and the first of its claim."""
+    case, region = prepared.case, result.region
+    return (
+        result.verdict is result.expect is Verdict.VERIFIED
+        and result.exact is not None
+        and case.claim.tolerance is None
+        and not case.claim.of_code
+        and region is not None
+        and region.point
+        and case.key == case.claim.expand()[0].key
+    )
+
+
+def true_at_one_value(prepared: Prepared, graphs: CaseGraphs) -> tuple[str, float, float] | None:
+    """A parameter, its value, and another value at which the claim is false; None where none is.
+
+    The parameter is a number with one value, which stands in the claimed side and in the model.
+    """
+    case = prepared.case
+    names = list(_claimed_names(prepared, graphs.parsed(case.claim)))
+    if not names:
+        return None
+    own = judged_exactly(prepared)
+    if own is None or own.verdict is not Verdict.VERIFIED or own.within:
+        return None  # it is not exactly true
+    for name, value in names:
+        false_at: list[float] = []
+        for other in others(value):
+            verdict = _verdict_at(case, {**case.parameters, name: other}, graphs)
+            if verdict is Verdict.VERIFIED:
+                break
+            false_at += [other] if verdict is Verdict.REFUTED else []
+            if len(false_at) == ENOUGH:
+                return name, value, false_at[0]
+    return None
+
+
+def _claimed_names(prepared: Prepared, parsed: ParsedClaim) -> Iterator[tuple[str, float]]:
+    """The parameters in question, with their values."""
+    claim, sides = prepared.case.claim, prepared.lowered.operands
+    claimed = [
+        node
+        for node, side in zip(parsed.statement.operands, sides, strict=False)
+        if not side.estimated
+    ]
+    used = names_in(*expressions_of(parsed.model))
+    for name, value in prepared.case.parameters.items():
+        single = len(claim.parameters.get(name, ())) == 1 or len(claim.cases or ()) == 1
+        stands = name in used and any(name in names_in(node) for node in claimed)
+        if single and stands and isinstance(value, float) and math.isfinite(value):
+            yield name, value
+
+
+def others(value: float) -> tuple[float, ...]:
+    """Other values of the same kind: shares, counts, or numbers.
+
+    >>> others(0.5)[0], others(3.0)[0], others(-2.0)[0]
+    (0.3, 5.0, -3.4)
+    """
+    if 0 < value < 1:
+        tried: tuple[float, ...] = SHARES
+    elif value >= 1 and value == math.floor(value):
+        tried = COUNTS
+    else:
+        tried = tuple(round(factor * (value or 1.0), 12) for factor in FACTORS)
+    return tuple(one for one in tried if one != value)
+
+
+def _verdict_at(
+    case: Case, parameters: dict[str, ParameterValue], graphs: CaseGraphs
+) -> Verdict | None:
+    """The verdict by exact value at other parameters; None where there is none."""
+    other = Case(replace(case.claim, family=None), parameters)
+    try:
+        found = judged_exactly(prepare(other, graphs, crossing=False))
+    except DropcheckError:  # such as a value that `requires` forbids
+        return None
+    return None if found is None else found.verdict

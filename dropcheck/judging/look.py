@@ -1,21 +1,28 @@
-"""One look at the averages so far: every comparison of the statement judged."""
+"""Each comparison of a statement, judged by averages: of draws, or as the model gives them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 
+import numpy as np
+
+from dropcheck.analysis.exact import Integrand, exact_means
+from dropcheck.analysis.strategy import Certainty
 from dropcheck.array_types import Floats
 from dropcheck.inference import budget
-from dropcheck.inference.intervals import Interval
+from dropcheck.inference.intervals import Interval, Theta
 from dropcheck.inference.region import (
+    NEARLY,
     Comparison,
     Reading,
     claimed_about,
     constants_in,
     decide,
+    decide_exactly,
     grouped,
     may_be_off,
     reach,
@@ -24,22 +31,276 @@ from dropcheck.inference.region import (
     widening,
 )
 from dropcheck.judging.case import (
+    WITNESS_ROUNDING,
     CaseRun,
+    ExactMeans,
     Finding,
     Judging,
+    Knowledge,
     Outlook,
+    not_drawn,
     of_calls,
     why_undefined,
 )
-from dropcheck.judging.rounding import (
-    rounding_of,
-    rounding_of_sides,
-    theta_of,
-    with_digits_left,
-)
-from dropcheck.reasons import Reason
-from dropcheck.results import Guarantee, Method, Region, Verdict
-from dropcheck.simulation import MAIN, Compiled, Tally, means_of
+from dropcheck.known.enclosure import Enclosed, Enclosure, enclose
+from dropcheck.language.graph import Value
+from dropcheck.reasons import Explanation, Reason
+from dropcheck.results import Exact, Guarantee, Method, Region, Verdict
+from dropcheck.simulation.again import events_in, rounding_in, rounding_of_fixed, rounding_of_values
+from dropcheck.simulation.blocks import MAIN, PILOT, Tally
+from dropcheck.simulation.compile import Compiled, Counted
+from dropcheck.simulation.program import Program, means_of
+from dropcheck.vocabulary.operators import UNDERFLOW
+
+# Differences below this share of the largest magnitude in the computation are rounding.
+LOOK_ROUNDING = 1e-12
+# A quantity smaller than this share of the largest magnitude gets an allowance of its own.
+SMALL = 1e-6
+
+
+def theta_of(compiled: Compiled, comparison: Comparison, centres: Floats) -> Theta:
+    """A comparison's quantity as a function of averages, [terms, points]."""
+
+    def theta(points: Floats) -> Floats:
+        operands = compiled.functional.evaluate(points, centres, comparison.looked_at)
+        return comparison.quantity(operands)
+
+    return theta
+
+
+def used(compiled: Compiled, comparison: Comparison, averages: Floats) -> Floats:
+    """The averages that a comparison's quantity is made of, and 0 for others: [terms]."""
+    own = np.zeros_like(averages)
+    columns = compiled.functional.columns(comparison.looked_at)
+    own[columns] = averages[columns]
+    return own
+
+
+def rounding_of(
+    compiled: Compiled,
+    comparison: Comparison,
+    means: Floats,
+    centres: Floats,
+    largest: float,
+    sides: float,
+) -> float:
+    """A bound of what rounding can do to a quantity: a share of the largest magnitude, or less.
+
+    A far smaller quantity, such as `P(x)**50`, may still have all its digits. Its bound follows
+    from the rounding of the averages that it is made of, and of the `sides` that it compares.
+    """
+    with np.errstate(all="ignore"):
+        value = float(theta_of(compiled, comparison, centres)(means[:, np.newaxis])[0])
+    if not abs(value) < SMALL * largest:
+        return LOOK_ROUNDING * largest
+    sizes = np.zeros_like(means)
+    for leaf in compiled.functional.leaves.values():
+        for column, size in leaf.magnitudes(means, centres).items():
+            sizes[column] = max(sizes[column], size)
+    low, high = enclose(enclosing(compiled, comparison, centres), means, LOOK_ROUNDING * sizes)
+    error = max(high - value, value - low, LOOK_ROUNDING * sides)
+    return min(LOOK_ROUNDING * largest, error) if error > UNDERFLOW else 0.0
+
+
+def enclosing(compiled: Compiled, comparison: Comparison, centres: Floats) -> Enclosed:
+    """A comparison's quantity as a function of averages, all of them enclosures."""
+
+    def enclosed(averages: Enclosure) -> Enclosure:
+        operands = compiled.functional.enclosed(averages, centres, comparison.looked_at)
+        return comparison.enclosed(operands)
+
+    return enclosed
+
+
+# ---- rounding ------------------------------------------------------------------------------------
+#
+# Some draws of every case are computed once more, with each result moved (`analysis.rounding`).
+# Averages are wider by what that moves them, and an event that it turns counts for both sides.
+
+
+# Draws that are computed once more: the most, the fewest, and between them as many as take this
+# work, in rough nanoseconds. Lost digits may be rare.
+MOST_DRAWS, FEW_DRAWS, WORK = 4096, 64, 5e5
+# Rounding below this share of the interval's width, or of the widening, is ignored.
+NOTHING = 1e-3
+# Rounding of a side below this share of an exact value is ignored, and that of an average below
+# that share of it.
+SMALL_ROOM, SMALL_SHARE = 1e-9, 1e-13
+# The key of the roundings of a claim's sides in `CaseRun.roundings`.
+SIDES = "", b""
+
+
+def draws_to_look_at(program: Program) -> int:
+    """The number of draws that show the effect of rounding."""
+    return min(max(int(WORK / program.cost), FEW_DRAWS), MOST_DRAWS, program.span_draws)
+
+
+def rounding_of_means(run: CaseRun, program: Program, centres: Floats) -> Floats:
+    """How far rounding may move each average, [terms]; 0 for code, whose numbers count as given."""
+    if program.tests_code:
+        return np.zeros(len(program.terms))
+    key = program.sampling, centres.tobytes()
+    if key not in run.roundings:
+        compiled, looked_at = run.prepared.compiled, program
+        if isinstance(compiled, Compiled) and any(one.binary for one in compiled.values.values()):
+            # what may turn is rare, and a span of few draws is short
+            looked_at = compiled.program
+        draws = draws_to_look_at(looked_at)
+        run.roundings[key] = rounding_in(program, pilot_of(run), centres, draws)
+    return run.roundings[key]
+
+
+def pilot_of(run: CaseRun) -> Callable[[], np.random.Generator]:
+    """Makes the generator of the pilot's draws, which are computed once more."""
+    return partial(run.generator, PILOT, 0)
+
+
+def rounding_of_sides(run: CaseRun, part: Reading) -> float:
+    """How far rounding may move the fixed sides of a claim, in total."""
+    if SIDES not in run.roundings:
+        run.roundings[SIDES] = rounding_of_fixed(run.prepared.lowered.operands)
+    return float(run.roundings[SIDES][list(part.places)].sum())
+
+
+def share_lost(run: CaseRun, program: Program, resolution: float) -> float:
+    """The share of draws in which rounding leaves no digits of a quantity; 0 for code.
+
+    Such a draw may be moved by more than this resolution of the width of the law's middle half, or
+    of the deviation where the middle half is one value.
+    """
+    if program.tests_code:
+        return 0.0
+    share = 0.0
+    for values, off in rounding_of_values(
+        program, pilot_of(run), draws_to_look_at(program)
+    ).values():
+        finite = values[np.isfinite(values)]
+        quarter, three_quarters = np.quantile(finite, (0.25, 0.75)) if finite.size else (0.0, 0.0)
+        width = three_quarters - quarter or (finite.std() if finite.size else 0.0)
+        share = max(share, float((~(off <= resolution * width)).mean()))
+    return min(SEEN * share, 1.0)
+
+
+def of_truths(compiled: Compiled, comparison: Comparison) -> bool:
+    """Whether all that is averaged is 1 or 0: then there are no values that draws may not show."""
+    columns = compiled.functional.columns(comparison.looked_at)
+    factors = (one for column in columns for one in compiled.program.terms[column].factors)
+    return all(compiled.values[register].binary for register, _ in factors)
+
+
+def lost(room: float, of_sides: float) -> Explanation:
+    """The explanation that too many digits cancel, and where they do."""
+    where = "in what the claim says" if of_sides > room / 2 else "in the model"
+    return Reason.LOST_DIGITS.explain(room=room, where=where)
+
+
+def room_for(
+    compiled: Compiled, comparison: Comparison, means: Floats, centres: Floats, off: Floats
+) -> float:
+    """The largest change of a quantity when its averages have errors up to `off`: [terms]."""
+    with np.errstate(all="ignore"):
+        value = float(theta_of(compiled, comparison, centres)(means[:, np.newaxis])[0])
+    means, off = (used(compiled, comparison, one) for one in (means, off))
+    low, high = enclose(enclosing(compiled, comparison, centres), means, off)
+    return max(high - value, value - low)
+
+
+def with_digits_left(
+    run: CaseRun,
+    compiled: Compiled,
+    tally: Tally,
+    comparison: Comparison,
+    found: tuple[Interval, Verdict],
+    widen: float,
+    allowed: float,
+    of_sides: float,
+) -> tuple[Interval, Verdict]:
+    """An interval and its verdict, widened by what rounding took.
+
+    Args:
+        run: the run of the case.
+        compiled: what is simulated.
+        tally: its sums so far.
+        comparison: what is judged.
+        found: its interval and verdict.
+        widen: the widening of the region.
+        allowed: the rounding that the verdict has allowed for.
+        of_sides: how far rounding may move the fixed sides.
+    """
+    interval, verdict = found
+    off = rounding_of_means(run, tally.program, tally.centres)
+    own = compiled.functional.columns(comparison.looked_at)
+    with np.errstate(all="ignore"):
+        averages = tally.sums[:, own] / tally.block_values
+        errors = averages.std(axis=0) / np.sqrt(len(tally.sums))
+    if (off[own] <= NOTHING * errors).all() and of_sides <= NOTHING * widen:
+        return found
+    means = means_of(tally.sums, tally.values)
+    room = room_for(compiled, comparison, means, tally.centres, off) + of_sides
+    at, region = interval.estimate, comparison.region
+    if widen > 0:  # the nearer end decides
+        allowed = NOTHING * max(min(at - interval.low, interval.high - at), widen)
+    # a quantity within rounding of a strict end may lie on either side of it
+    if not room > allowed and not region.strict_end_within(at, room):
+        return found
+    wider = replace(interval, low=interval.low - room, high=interval.high + room)
+    ends = wider.low, wider.high
+    if verdict is Verdict.UNDECIDED:  # more draws help as long as the interval is wider
+        if room <= interval.half_width:
+            return wider, verdict
+        ends = at - room, at + room
+    kept = decide(*ends, region, widen, 0.0)
+    if kept is Verdict.UNDECIDED:
+        unclear = of_truths(compiled, comparison) and room > 2 * of_sides
+        why = Reason.UNCLEAR_EVENT.explain() if unclear else lost(room, of_sides)
+        wider = replace(wider, unmet=why)
+    return wider, kept if verdict is not Verdict.UNDECIDED else verdict
+
+
+# How often draws are computed once more to see what may turn an event, and to see whether a
+# counterexample is one however results are rounded.
+TURNS, MANY_TURNS = 2, 10
+# A draw may be seen in one of two movements: shares are doubled.
+SEEN = 2.0
+
+
+def unless_turned(run: CaseRun, finding: Finding) -> Finding:
+    """The finding on a claim of certainty; left open where rounding decides the event.
+
+    A counterexample refutes if more are ones however results are rounded than are not.
+    """
+    counted, strategy = run.prepared.compiled, run.prepared.strategy
+    if finding.verdict is Verdict.UNDECIDED or not isinstance(counted, Counted):
+        return finding
+    assert isinstance(strategy, Certainty)
+    program = counted.program
+    if finding.verdict is Verdict.REFUTED and finding.draws:
+        certain = doubtful = 0
+        for span in range(max(1, finding.draws // program.span_draws)):
+            stream = partial(run.generator, MAIN, span)
+            wrong, unclear = events_in(program, stream, program.span_draws, range(1))
+            if (wrong & ~unclear).any():
+                more = events_in(program, stream, program.span_draws, range(1, MANY_TURNS))
+                unclear = unclear | more[1]
+            sure = (wrong & ~unclear).any(axis=0)
+            certain += int(sure.sum())
+            doubtful += int((wrong.any(axis=0) & ~sure).sum())
+            if certain > doubtful or doubtful > MANY_TURNS:
+                break
+        return finding if certain > doubtful else _turned(finding)
+    if program.tests_code:
+        return finding
+    stream = partial(run.generator, MAIN, 0)
+    _, unclear = events_in(program, stream, draws_to_look_at(program), range(TURNS))
+    return _turned(finding) if unclear.any() else finding
+
+
+def _turned(finding: Finding) -> Finding:
+    return replace(finding.left_open(Reason.UNCLEAR_EVENT.explain()), exact=None)
+
+
+# ---- one look ------------------------------------------------------------------------------------
+
 
 # More draws than any run can make: what is claimed lies where no interval can decide.
 ENDLESS = 10**15
@@ -393,3 +654,207 @@ def undefined_at_averages(compiled: Compiled, tally: Tally, guarantee: Guarantee
         sampling=tally.program.sampling,
         explanation=why_undefined(compiled, tally),
     )
+
+
+# ---- exact values --------------------------------------------------------------------------------
+
+
+def exact_quantity(
+    compiled: Compiled, knowledge: Knowledge, comparison: Comparison, off: Floats | float = 0.0
+) -> Exact | None:
+    """The quantity of one comparison by the model; None where the model does not say it.
+
+    `off` is how far rounding may move each average, [terms].
+    """
+    exact = knowledge.means
+    if exact is None:
+        return None
+    theta = theta_of(compiled, comparison, exact.centres)
+    value = float(theta(exact.means[:, np.newaxis])[0])
+    if not math.isfinite(value):
+        return None
+    enclosed = enclosing(compiled, comparison, exact.centres)
+    means, errors = (used(compiled, comparison, one) for one in (exact.means, exact.errors + off))
+    low, high = enclose(enclosed, means, errors)
+    error = max(high - value, value - low, 0.0)
+    return Exact(value, error) if math.isfinite(error) else None
+
+
+def exact_average(run: CaseRun, comparison: Comparison) -> Exact | None:
+    """The quantity of one comparison of averages, by the analysis; None where that is unknown."""
+    compiled, knowledge = run.prepared.compiled, run.prepared.knowledge
+    if not isinstance(compiled, Compiled) or knowledge is None:
+        return None
+    return exact_quantity(compiled, knowledge, comparison)
+
+
+def exact_probability(event: Value, condition: Value | None) -> Exact | None:
+    """The probability of an event that is one truth a draw; None where it is not known."""
+    if event.shape or not event.binary or (condition is not None and condition.shape):
+        return None
+    both = Integrand(factors=((event, 1),), given=condition)
+    known = exact_means(
+        [both] if condition is None else [both, Integrand(factors=(), given=condition)]
+    )
+    if known is None:
+        return None
+    means, errors = known
+    if condition is None:
+        return Exact(float(means[0]), float(errors[0]))
+    if not means[1] > errors[1]:
+        return None
+    value = float(means[0] / means[1])
+    return Exact(value, float((errors[0] + value * errors[1]) / (means[1] - errors[1])))
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the model says of a statement: a finding, and the value of each comparison's quantity.
+
+    `place` is the comparison that settles the statement; the values are in the units of regions.
+    """
+
+    findings: tuple[Finding, ...]
+    values: tuple[Exact, ...]
+    place: int = 0
+
+    @property
+    def finding(self) -> Finding:
+        """The finding on the statement."""
+        return self.findings[self.place]
+
+    def of(self, other: Finding) -> Finding | None:
+        """The finding on the comparison that another finding is about."""
+        asked = other.quantity, other.entry
+        return next((one for one in self.findings if (one.quantity, one.entry) == asked), None)
+
+
+def unknown_exactly() -> Finding:
+    """The finding where the model does not give what is asked."""
+    return not_drawn(Reason.NOT_KNOWN_EXACTLY.explain())
+
+
+def known_exactly(run: CaseRun) -> Known | None:
+    """What the model says; None where it says a quantity to no hundredth of what is allowed."""
+    prepared = run.prepared
+    match prepared.strategy, prepared.compiled, prepared.knowledge:
+        case Certainty() as certainty, _, _:
+            return _known_certainty(run, certainty)
+        case _, Compiled() as compiled, Knowledge(means=averages) as knowledge if averages:
+            return _known_averages(run, compiled, knowledge, averages)
+    return None
+
+
+def _known_averages(
+    run: CaseRun, compiled: Compiled, knowledge: Knowledge, averages: ExactMeans
+) -> Known | None:
+    operands, _ = compiled.functional.at_averages(averages.means, averages.centres)
+    if not all(map(math.isfinite, operands)):
+        return None
+    scales = scales_of(run, compiled, averages.means, averages.centres)
+    findings: list[Finding] = []
+    values: list[Exact] = []
+    off: list[float] = []
+    each = zip(run.reading.comparisons, run.reading.of_each, scales, strict=True)
+    # no draw confirms an exact value, and it may be made of digits that are lost
+    rounded = rounding_of_means(run, compiled.program, averages.centres)
+    rounded = np.where(rounded > SMALL_SHARE * np.abs(averages.means), rounded, 0.0)
+    for comparison, part, size in each:
+        scale = size if math.isfinite(size) else 0.0  # there is no second moment
+        about = scale or _first_moment(compiled, knowledge, averages, comparison)
+        exact = exact_quantity(compiled, knowledge, comparison, rounded)
+        if exact is None:
+            return None
+        unit = unit_of(comparison, operands)
+        of_sides = rounding_of_sides(run, part) / unit
+        if of_sides > SMALL_ROOM * abs(exact.value):
+            exact = replace(exact, error=exact.error + of_sides)
+        asked = sharpness_of(run, part, scale, operands, math.inf) / unit
+        found = found_exactly(run, comparison, exact, scale, asked, unit, about)
+        if found is None:
+            return None
+        sides = None if comparison.against is None else part.sides(operands)
+        findings.append(replace(found, sides=sides))
+        values.append(exact)
+        widen = widening(comparison.region, asked)
+        off.append(far_off(exact.value, exact.value, comparison.region, widen))
+    place = settling(run.reading, [one.verdict for one in findings], off)
+    return Known(tuple(findings), tuple(values), place)
+
+
+def _first_moment(
+    compiled: Compiled, knowledge: Knowledge, averages: ExactMeans, comparison: Comparison
+) -> float:
+    """A bound of E|u| of what a comparison averages; 0 where there is none."""
+    columns = list(compiled.functional.columns(comparison.looked_at))
+    sizes = knowledge.bounds(averages.centres).sizes(1.0)[columns]
+    return float(sizes.max()) if len(sizes) and np.isfinite(sizes).all() else 0.0
+
+
+def found_exactly(
+    run: CaseRun,
+    comparison: Comparison,
+    exact: Exact,
+    scale: float,
+    asked: float,
+    unit: float = 1.0,
+    about: float | None = None,
+) -> Finding | None:
+    """The finding on a known quantity; None where its error leaves room for another.
+
+    Args:
+        run: the run of the case.
+        comparison: the quantity and its region.
+        exact: its value.
+        scale: the scale of the claim.
+        asked: the resolution, in the unit of the region.
+        unit: the factor of the quantity in results.
+        about: the size beside which rounding is nothing; by default the scale.
+    """
+    region, allowed = comparison.region, comparison.allowed(asked)
+    rounding = LOOK_ROUNDING * max(abs(exact.value), (about or scale) / unit)
+    if exact.error > max(widening(region, asked) / 100, rounding):
+        return None
+    sides = run.prepared.statement.operands
+    alike = len(sides) == 2 and sides[0] == sides[1]
+    alike |= not exact.error and exact.value in (region.low, region.high)
+    verdict = decide_exactly(exact.value, exact.error + rounding, allowed, alike=alike)
+    low, high = exact.value - exact.error, exact.value + exact.error
+    beyond = max(region.low - low, high - region.high, 0.0)
+    explanation = None
+    if verdict is Verdict.UNDECIDED:
+        explanation = Reason.AT_THE_EDGE.explain()
+    elif verdict is Verdict.REFUTED and 0 < beyond <= asked and region.point and region.low:
+        explanation = Reason.NEARLY_TRUE.explain(share=f"{100 * beyond / abs(region.low):.2g}")
+    beyond *= unit
+    return Finding(
+        verdict=verdict,
+        method=Method.EXACT_VALUE,
+        guarantee=Guarantee.EXACT,
+        quantity=comparison.measures,
+        region=Region(region.low * unit, region.high * unit, region.low_open, region.high_open),
+        estimate=exact.value * unit,
+        interval=(low * unit, high * unit),
+        standard_error=0.0,
+        entry=comparison.entry,
+        scale=scale,
+        sharpness=run.looked(scale, widening(region, asked), unit),
+        within=0.0 if beyond <= WITNESS_ROUNDING * scale else beyond,
+        exact=Exact(exact.value * unit, exact.error * unit),
+        explanation=explanation,
+    )
+
+
+def _known_certainty(run: CaseRun, claim: Certainty) -> Known | None:
+    """What the model says of a claim of certainty: an exception refutes, however rare it is."""
+    exact = exact_probability(claim.event, claim.condition)
+    if exact is None:
+        return None
+    comparison = replace(run.reading.comparisons[0], gives=NEARLY)
+    # an exception is one however uncertain its chance is, as where a tie is a part of it
+    if exact.error > NEARLY and abs(exact.value - claim.probability) <= NEARLY + exact.error:
+        return None
+    found = found_exactly(run, comparison, exact, 1.0, 1.0)
+    if found is None:
+        return None
+    return Known((replace(found, sharpness=None, explanation=None),), (exact,))

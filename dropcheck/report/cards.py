@@ -14,8 +14,7 @@ from dropcheck.report import numbers
 from dropcheck.report.screen import Terminal, one_line, place, render, styled
 from dropcheck.report.table import Columns, Row, pairs, table
 from dropcheck.report.words import claimed_share
-from dropcheck.results import CaseResult, Passage
-from dropcheck.results.coverage import Coverage, counts
+from dropcheck.results import CaseResult, Coverage, Passage, claimed_counts
 from dropcheck.settings import Settings
 
 if TYPE_CHECKING:
@@ -262,7 +261,7 @@ def check_json(files: Sequence[CheckedFile]) -> str:
     return as_json(
         files=[
             {"file": one.name, "claims": one.claims, "cases": one.cases}
-            | ({"covered": counts(one.coverage)} if one.coverage else {})
+            | ({"covered": claimed_counts(one.coverage)} if one.coverage else {})
             for one in files
         ],
         errors=[error for file in files for error in file.errors],

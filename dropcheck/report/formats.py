@@ -23,8 +23,7 @@ from dropcheck.errors import DropcheckError, Location, Problem, suggestion
 from dropcheck.report import Report, table, words
 from dropcheck.report.facts import facts, summary
 from dropcheck.report.screen import Terminal, one_line, place, plain
-from dropcheck.results import CaseResult, Outcome, Passage, Written
-from dropcheck.results.coverage import counts
+from dropcheck.results import CaseResult, Outcome, Passage, Written, claimed_counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ def json_report(report: Report) -> str:
             "asymptotic": run.asymptotic,
             "draws": run.draws,
         },
-        documents=[{"file": one.file, **counts([one])} for one in run.coverage],
+        documents=[{"file": one.file, **claimed_counts([one])} for one in run.coverage],
         cases=[_case_data(case) for case in run.cases],
         warnings=run.warnings,
     )

@@ -12,6 +12,7 @@ from dropcheck.report.numbers import UNKNOWN, plural, rough
 from dropcheck.results import (
     SEVERITY,
     CaseResult,
+    Coverage,
     Method,
     Outcome,
     Quantity,
@@ -19,9 +20,8 @@ from dropcheck.results import (
     RunResult,
     Verdict,
     Written,
-    coverage,
+    claimed_counts,
 )
-from dropcheck.results.coverage import Coverage
 
 # An estimate more standard errors than this away from what is claimed is not as claimed.
 SIGNIFICANT = 5.0
@@ -438,7 +438,7 @@ def on_the_limit(run: RunResult) -> str | None:
 
 def claimed_share(documents: Sequence[Coverage]) -> str | None:
     """How much of documents is claimed: `24 of 31 figures claimed`; None where there is nothing."""
-    of = coverage.counts(documents)
+    of = claimed_counts(documents)
     parts = [
         f"{of[f'claimed_{kind}s']} of {plural(every, kind)}"
         for kind in ("figure", "formula")

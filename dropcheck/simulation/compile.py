@@ -30,17 +30,17 @@ from dropcheck.language.graph import (
     operators,
     ordered,
 )
-from dropcheck.simulation.integrands import Functional, Leaf, Term
 from dropcheck.simulation.program import (
     BLOCKS_OF_SPAN,
+    MOST_SPAN_DRAWS,
     SHORTEST_SPAN,
     SMALLEST_BATCH,
+    Functional,
+    Leaf,
     Program,
-    Uses,
-)
-from dropcheck.simulation.steps import (
-    MOST_SPAN_DRAWS,
     Step,
+    Term,
+    Uses,
     freeing,
     most_of_span,
 )

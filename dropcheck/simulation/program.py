@@ -1,29 +1,726 @@
-"""A compiled case: steps that draw and compute, and integrands that are summed."""
+"""A compiled case: steps that draw and compute, and integrands that are summed in blocks."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from itertools import chain
+from typing import Any, ClassVar
 
 import numpy as np
 
 from dropcheck.array_types import Floats, Truths
-from dropcheck.language.graph import number
-from dropcheck.simulation.integrands import Moments, Term, filled, middle
-from dropcheck.simulation.steps import (
-    FEWEST_CALLS,
-    CallsAsked,
-    Clip,
-    LawDraw,
-    SpanCalls,
-    Step,
-    computed_by,
-    freeing,
-    with_clips,
+from dropcheck.claims.registry import Code
+from dropcheck.errors import DropcheckError, Problem
+from dropcheck.known.enclosure import Enclosure, applied, enclosed
+from dropcheck.language.graph import (
+    SAMPLE,
+    CodeCall,
+    Kind,
+    Value,
+    in_order,
+    kernel_of,
+    number,
+    operators,
 )
-from dropcheck.vocabulary.function import Array
+from dropcheck.vocabulary.domains import argument_problem
+from dropcheck.vocabulary.function import EVAL, TRAIN, Array, Kernel
+from dropcheck.vocabulary.functions import elementwise
+from dropcheck.vocabulary.functions.reductions import NORM
+from dropcheck.vocabulary.operators import Averages, Operator
+from dropcheck.vocabulary.shapes import Shape
+
+# Functions that make the size of their result of the sizes of their arguments.
+_OF_SIZES = ("joins", "multiplies", "selects", "sums")
+_GROWING = (elementwise.ADD, elementwise.ABS, elementwise.SQRT, NORM)
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One integrand: given · Π (value − centre)^power, by registers; without factors, it is 1."""
+
+    factors: tuple[tuple[int, int], ...]
+    given: int | None
+
+
+def filled(array: Array | None) -> Array:
+    """The array in a register, which an earlier step has filled."""
+    assert array is not None
+    return array
+
+
+def counts(truths: Truths, blocks: int) -> Floats:
+    """How many truths hold in each block, counting all elements: [blocks].
+
+    >>> counts(np.arange(48) % 3 == 0, 2).tolist()
+    [8.0, 8.0]
+    """
+    by_draw = truths.transpose(-1, *range(truths.ndim - 1))
+    if truths.ndim > 1 and by_draw.flags.c_contiguous:  # blocks are contiguous
+        truths = by_draw.reshape(-1)
+    truths = np.ascontiguousarray(truths)
+    # a truth is a byte that is 0 or 1: count the bits of eight bytes at once
+    whole = truths.shape[-1] // blocks % 8 == 0
+    held = np.bitwise_count(truths.view(np.uint64)) if whole else truths
+    rows = held.reshape(-1, blocks, held.shape[-1] // blocks)
+    return np.asarray(rows.sum(axis=(0, -1), dtype=np.float64))
+
+
+def middle(array: Array) -> float:
+    """A number near the middle of the finite values, or 0 if that is near enough.
+
+    Centres are for averages far from 0, where powers would cancel. Within a few deviations of 0, at
+    most two of sixteen digits are lost, and nothing needs to be subtracted from each draw.
+
+    >>> middle(np.array([99.0, 100.0, 101.0])), middle(np.array([0.0, 2.0, 4.0]))
+    (100.0, 0.0)
+    """
+    here = np.isfinite(array)
+    finite = array.ravel() if here.all() else array[here]
+    if not finite.size:
+        return 0.0
+    median = float(np.median(finite))
+    return 0.0 if abs(median) <= 4 * float(np.median(np.abs(finite - median))) else median
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moments:
+    """Integrands in one span, which is divided into equal blocks, from its registers.
+
+    Powers are taken about `centres`, one number for each register, and each is computed once.
+    """
+
+    registers: Sequence[Array | None]
+    centres: Floats
+    draws: int
+    blocks: int = 1
+    _powers: dict[tuple[int, int, int | None], Array] = field(default_factory=dict)
+    _conditions: dict[int, Array] = field(default_factory=dict)
+
+    def _array(self, register: int) -> Array:
+        return filled(self.registers[register])
+
+    def sums(self, term: Term) -> Floats:
+        """The integrand's sum in each block: [blocks]."""
+        truths = self._truths(term)
+        if truths is not None:
+            return counts(truths, self.blocks) * (self.draws / truths.size)
+        if term.given is None:
+            product_sums = self._sums_of_product(*self._halves(term.factors))
+            if product_sums is not None:
+                return product_sums
+        total: Floats = self.a_draw(term).reshape(self.blocks, -1).sum(axis=1)
+        return total
+
+    def _truths(self, term: Term) -> Array | None:
+        """The integrand as an array of truths; None if it is not a product of truths."""
+        if any(self.centres[register] for register, _ in term.factors):
+            return None
+        given = () if term.given is None else (term.given,)
+        registers = {*given, *(register for register, _ in term.factors)}
+        first, *others = (self._array(register) for register in registers)
+        arrays = (first, *others)
+        if any(one.dtype != np.bool_ or one.shape != first.shape for one in arrays):
+            return None
+        if first.shape[-1] != self.draws:
+            return None
+        return np.logical_and.reduce(arrays) if others else first
+
+    def _halves(self, factors: tuple[tuple[int, int], ...]) -> list[Array]:
+        """The integrand as one array, or as a product of two; empty if it has more factors."""
+        match factors:
+            case [(register, 1)]:
+                return [self._power(register, 1, None)]
+            case [(register, power)] if power <= 4:
+                half = power // 2
+                return [self._power(register, each, None) for each in (power - half, half)]
+            case [(register, 1), (other, 1)]:
+                return [self._power(register, 1, None), self._power(other, 1, None)]
+        return []
+
+    def _sums_of_product(self, *halves: Array) -> Floats | None:
+        """Sums of products, without an array of the products; None if the shapes differ."""
+        if not halves or halves[0].shape[-1] != self.draws:
+            return None
+        if any(half.shape != halves[0].shape for half in halves):
+            return None
+        elements = halves[0].size // self.draws
+        by_draw = [half.transpose(-1, *range(half.ndim - 1)) for half in halves]
+        if elements > 1 and all(half.flags.c_contiguous for half in by_draw):
+            # draws come first in memory, as code returns them: a row is a whole block
+            rows = [half.reshape(1, self.blocks, -1) for half in by_draw]
+        else:  # a row is one element's draws in a block, or all its draws if there is one block
+            length = self.draws // self.blocks if self.blocks > 1 else halves[0].size
+            rows = [half.reshape(-1, self.blocks, length) for half in halves]
+        by_row: Floats = np.vecdot(*rows) if len(rows) > 1 else np.add.reduce(rows[0], axis=-1)
+        total: Floats = by_row[0] if len(by_row) == 1 else np.add.reduce(by_row, axis=0)
+        return total if elements == 1 else total / elements
+
+    def a_draw(self, term: Term) -> Array:
+        """The integrand's mean over the elements of each draw: [draws]."""
+        product: Array | None = None
+        for register, power in term.factors:
+            factor = self._power(register, power, term.given)
+            product = factor if product is None else product * factor
+        if term.given is not None:
+            given = self._given(term.given)
+            if product is None:
+                product = given
+            elif product.ndim < given.ndim:  # the condition has elements, and the quantity has none
+                product = product * given
+        if product is None:
+            return np.ones(self.draws)
+        if product.ndim > 1:
+            product = product.reshape(-1, product.shape[-1]).mean(axis=0)
+        if product.shape == (self.draws,):
+            return product
+        return np.broadcast_to(product, (self.draws,))
+
+    def _given(self, register: int) -> Array:
+        """1 where a condition holds, 0 where it fails, and NaN where it is NaN."""
+        condition = self._conditions.get(register)
+        if condition is None:
+            given = self._array(register)
+            condition = number(given != 0)
+            lacking = np.isnan(given)
+            if lacking.any():
+                condition[lacking] = np.nan
+            self._conditions[register] = condition
+        return condition
+
+    def _power(self, register: int, power: int, given: int | None) -> Array:
+        key = (register, power, given)
+        raised = self._powers.get(key)
+        if raised is None:
+            if power == 1:
+                raised = number(self._array(register))
+                if self.centres[register]:
+                    raised = raised - self.centres[register]
+                if given is not None:
+                    condition = self._given(given)
+                    if np.isfinite(raised).all():  # a product takes a fraction of the time
+                        raised = raised * condition
+                        raised += 0.0  # turns -0.0 into 0.0, as `where` below gives
+                    else:
+                        raised = np.where(condition == 0, 0.0, raised + 0 * condition)
+            else:
+                raised = self._power(register, power - 1, given) * self._power(register, 1, given)
+            self._powers[key] = raised
+        return raised
+
+    def undefined(self, terms: Sequence[Term]) -> Truths:
+        """Which draws have some integrand that is NaN or infinite, where its condition holds."""
+        bad = np.zeros(self.draws, dtype=np.bool_)
+        for term in terms:
+            bad |= ~np.isfinite(self.a_draw(term))
+        return bad
+
+
+# ---- functional ----------------------------------------------------------------------------------
+#
+# The functional of a statement: how the averages of its integrands combine.
+#
+# What an operator on the law computes from averages is in its entry in the vocabulary.
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One operator: the columns of its averages, and the registers of its operands.
+
+    `columns` maps the name of an average to its column, and "g" to that of the condition.
+    """
+
+    operator: Operator
+    columns: Mapping[str, int]
+    registers: tuple[int, ...]
+
+    @property
+    def looked_at(self) -> tuple[int, ...]:
+        """The columns that its value depends on; others are only for its size."""
+        names = ("g", *self.operator.looked_at)
+        return tuple(column for name, column in self.columns.items() if name in names)
+
+    def magnitudes(self, means: Floats, centres: Floats) -> dict[int, float]:
+        """The magnitude of what each column averages, from root mean squares."""
+
+        def root(name: str, register: int) -> float:
+            square = self.columns.get(name * 2)
+            own = abs(means[self.columns[name]]) if square is None else math.sqrt(means[square])
+            return float(own) + abs(float(centres[register]))
+
+        sizes = {name: root(name, register) for name, register in self._registers.items()}
+        return {
+            column: math.prod(sizes[letter] for letter in name)
+            for name, column in self.columns.items()
+            if name != "g"
+        }
+
+    @property
+    def _registers(self) -> dict[str, int]:
+        return dict(zip("uv", self.registers, strict=False))
+
+    def _averages(self, means: Floats, centres: Floats) -> Averages:
+        def average(name: str) -> Floats:
+            own: Floats = means[self.columns[name]]
+            return own / means[self.columns["g"]] if "g" in self.columns else own
+
+        about = {name: centres[register] for name, register in self._registers.items()}
+        return Averages(average, about)
+
+    def value(self, means: Floats, centres: Floats) -> Floats:
+        """The operator's value at averages of shape [terms, points]: [points]."""
+        return self.operator.value(self._averages(means, centres))
+
+    def size(self, means: Floats, centres: Floats) -> Floats:
+        """The size of what the operator measures, if the program has its averages: [points]."""
+        return self.operator.size(self._averages(means, centres))
+
+
+Computing = Callable[[Value, Kernel, list[Any]], Any]
+"""Computes a value of a functional from its inputs, by its kernel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Functional:
+    """The operands of a statement as functions of the averages."""
+
+    operands: tuple[Value, ...]
+    leaves: Mapping[int, Leaf]  # by id of the operator's value
+    # what each operand is computed from, inputs first, with its kernel; None if none is needed
+    _steps: tuple[tuple[tuple[Value, Kernel | None], ...], ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        orders = [in_order([operand], _below) for operand in self.operands]
+        steps = [tuple((one, kernel_of(one) if _below(one) else None) for one in o) for o in orders]
+        object.__setattr__(self, "_steps", tuple(steps))
+
+    def values(
+        self, place: int, means: Any, centres: Floats, compute: Computing | None = None
+    ) -> dict[int, Any]:
+        """All that an operand is computed from, by id; the operand itself is the last.
+
+        Args:
+            place: the operand.
+            means: averages, [terms, points], or an enclosure of them, [terms].
+            centres: what they are about, [registers].
+            compute: computes a value from its inputs; by default its kernel does.
+        """
+        found: dict[int, Any] = {}
+        for value, kernel in self._steps[place]:
+            if value.kind == Kind.OPERATOR:
+                found[id(value)] = self.leaves[id(value)].value(means, centres)
+            elif kernel is None:
+                found[id(value)] = number(value.constant)
+            else:
+                inputs = [found[id(below)] for below in value.inputs]
+                made = kernel(*inputs) if compute is None else compute(value, kernel, inputs)
+                found[id(value)] = number(made) if compute is None else made
+        return found
+
+    def evaluate(
+        self, means: Floats, centres: Floats, wanted: Iterable[int] | None = None
+    ) -> dict[int, Floats]:
+        """The operands at averages of shape [terms, points], by position: each [points].
+
+        If `wanted` is given, only those operands.
+        """
+        points = (means.shape[1],)
+        evaluated: dict[int, Floats] = {}
+        with np.errstate(all="ignore"):
+            for place in range(len(self.operands)) if wanted is None else wanted:
+                value = self.values(place, means, centres)[id(self.operands[place])]
+                evaluated[place] = np.asarray(np.broadcast_to(value, points), dtype=np.float64)
+        return evaluated
+
+    def enclosed(
+        self, averages: Enclosure, centres: Floats, wanted: Iterable[int]
+    ) -> dict[int, Enclosure]:
+        """The operands for averages [terms] that are known up to half-widths, by position."""
+        found: dict[int, Enclosure] = {}
+        with np.errstate(all="ignore"):
+            for place in wanted:
+                values = self.values(place, averages, centres, _applied)
+                found[place] = enclosed(values[id(self.operands[place])], averages)
+        return found
+
+    def columns(self, operands: Iterable[int]) -> list[int]:
+        """The columns that some operands depend on."""
+        leaves = self._leaves(operands)
+        return sorted({column for leaf in leaves for column in leaf.looked_at})
+
+    def _leaves(self, operands: Iterable[int]) -> list[Leaf]:
+        below = operators([self.operands[operand] for operand in operands])
+        return [self.leaves[id(leaf)] for leaf in below]
+
+    def at_averages(self, means: Floats, centres: Floats) -> tuple[list[float], float]:
+        """Each operand at the averages [terms], and the largest magnitude in the computation.
+
+        Rounding errors are relative to that magnitude.
+        """
+        column = means[:, np.newaxis]
+        with np.errstate(all="ignore"):
+            values = [self.values(place, column, centres) for place in range(len(self.operands))]
+        magnitudes = [float(centres[leaf.registers[0]]) for leaf in self.leaves.values()]
+        for array in chain.from_iterable(sides.values() for sides in values):
+            magnitudes += array.ravel().tolist()
+        largest = max((abs(value) for value in magnitudes if math.isfinite(value)), default=0.0)
+        each = zip(self.operands, values, strict=True)
+        return [float(sides[id(operand)][..., 0]) for operand, sides in each], largest
+
+    def sizes(self, means: Floats, centres: Floats, unbounded: Container[int] = ()) -> list[float]:
+        """The size of each operand: operators by their sizes, and every sign plus.
+
+        Denominators and functions keep their values. Functions that preserve magnitudes (a root,
+        a maximum) are applied to the sizes. Sizes made from `unbounded` columns are infinite.
+        """
+        means = np.where([column in unbounded for column in range(len(means))], np.inf, means)
+        column = means.reshape(-1, 1)
+        largest: list[float] = []
+        with np.errstate(all="ignore"):
+            for place, operand in enumerate(self.operands):
+                values = self.values(place, column, centres)
+                own = {key: np.abs(value) for key, value in values.items()}
+                largest.append(float(np.max(np.abs(self._size(operand, column, centres, own)))))
+        return largest
+
+    def _size(
+        self, value: Value, means: Floats, centres: Floats, own: Mapping[int, Array]
+    ) -> Array:
+        """The size of a value in an operand; `own` has the magnitudes of all values, by id."""
+        if value.kind == Kind.OPERATOR:
+            return self.leaves[id(value)].size(means, centres)
+        if not value.estimated:
+            return own[id(value)]
+        function, inputs = value.function, value.inputs
+
+        def size(place: int) -> Array:
+            return self._size(inputs[place], means, centres, own)
+
+        if function is elementwise.SUBTRACT:
+            return size(0) + size(1)
+        if function is elementwise.NEGATIVE:
+            return size(0)
+        if function is elementwise.DIVIDE:
+            return np.asarray(size(0) / own[id(inputs[1])])
+        if function is elementwise.POWER:
+            exponent = inputs[1]
+            if not exponent.estimated and float(np.min(exponent.constant)) > 0:
+                return np.asarray(size(0) ** exponent.constant)
+        elif function.does in _OF_SIZES or function in _GROWING or function.rearranges:
+            return kernel_of(value)(*map(size, range(len(inputs))))
+        return own[id(value)]
+
+
+def means_of(sums: Floats, draws: int) -> Floats:
+    """Averages over all blocks: [terms]."""
+    means: Floats = np.add.reduce(sums, axis=0) / draws
+    return means
+
+
+def _below(value: Value) -> tuple[Value, ...]:
+    """The inputs of a value that depend on averages; operators are not looked into."""
+    return value.inputs if value.estimated and value.kind != Kind.OPERATOR else ()
+
+
+def _applied(value: Value, kernel: Kernel, inputs: list[Any]) -> Enclosure:
+    return applied(value.function, kernel, inputs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clip:
+    """What is stored of each unit along one direction: the deviation of its mean, and the square.
+
+    A unit is a draw, or the draws of a call of code, which depend on each other.
+    `weights` are factors of the integrands in `columns`. Deviations of the weighted mean from
+    `centre` are clipped at `below` and `above`.
+    """
+
+    columns: tuple[int, ...]
+    weights: tuple[float, ...]
+    centre: float
+    below: float
+    above: float
+
+
+def with_clips(sums: Floats, clips: Sequence[Clip], size: int, blocks: int) -> Floats:
+    """The sums of blocks from those of units of `size` draws, [terms, units].
+
+    Returns:
+        With two columns for each clip: [blocks, terms + 2 · clips].
+    """
+    rows = [*sums]
+    for clip in clips:
+        deviation = np.full(sums.shape[1], -clip.centre)
+        for column, weight in zip(clip.columns, clip.weights, strict=True):
+            deviation += sums[column] * (weight / size)
+        deviation = deviation.clip(-clip.below, clip.above)
+        rows += [deviation, deviation * deviation]
+    in_blocks = np.array([row.reshape(blocks, -1).sum(axis=1) for row in rows])
+    return np.ascontiguousarray(in_blocks.T)
+
+
+# ---- steps ---------------------------------------------------------------------------------------
+#
+# Each fills one register, by a draw or from earlier registers.
+
+
+# From this many numbers on each side of a batch, one call for each batch costs less than copying
+# the sides (measured: from 2,000 on; at 65,000 the product takes half the time).
+LARGE_SIDE = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Fill one register from others; one whose kernel is None makes a draw."""
+
+    target: int
+    value: Value
+    inputs: tuple[int, ...]
+    frees: tuple[int, ...] = ()  # registers that no later step needs
+    crossed: bool = False  # whether it pairs the two sides, in a paired program
+    kernel: Kernel | None = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        kernel = None if self.value.kind == Kind.DRAW else kernel_of(self.value)
+        object.__setattr__(self, "kernel", crossed_product if self.crossed else kernel)
+
+    def __reduce__(self) -> tuple[type[Step], tuple[object, ...]]:
+        """Send a step to another process, where its kernel is found by the function's name."""
+        return Step, (self.target, self.value, self.inputs, self.frees, self.crossed)
+
+
+def freeing(steps: Sequence[Step], keep: Iterable[int]) -> tuple[Step, ...]:
+    """The same steps; each frees the registers that no later one needs."""
+    later: set[int] = set(keep)
+    freed: list[Step] = []
+    for step in reversed(steps):
+        frees = tuple(below for below in set(step.inputs) if below not in later)
+        later |= set(step.inputs)
+        freed.append(replace(step, frees=frees))
+    return tuple(freed[::-1])
+
+
+def computed_by(step: Step, inputs: list[Array], **extra: int) -> Array:
+    """The value that a step computes from its inputs.
+
+    Raises:
+        DropcheckError: its function does not take a value; the error is at its place in the text.
+    """
+    assert step.kernel is not None  # it is not a draw
+    truths = [array for array in inputs if array.dtype == np.bool_]
+    if truths and not step.value.function.takes_truth:
+        inputs = [number(array) for array in inputs]
+    try:
+        return step.kernel(*inputs, **extra)
+    except ValueError as error:
+        raise step.value.at.error(str(error), getattr(error, "hint", None)) from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LawDraw:
+    """Makes the draws of a step from its law, once the arguments are known.
+
+    With `draws_first`, the axis of draws may come first in memory, as code needs it.
+    """
+
+    step: Step
+    generator: np.random.Generator
+    draws: int
+    draws_first: bool = False
+
+    def __call__(self, arguments: list[Array]) -> Array:
+        """The draws.
+
+        Raises:
+            DropcheckError: an argument is outside the law's domain; the error is at the draw's
+                place in the text.
+        """
+        value = self.step.value
+        law = value.law
+        assert law is not None
+        arguments = [number(argument) for argument in arguments]
+        if any(one.random for one in value.inputs):
+            problem = argument_problem(law.parameters, arguments)
+            if problem is not None:
+                raise value.at.error(
+                    f"{law.name}: {problem}, in some draw",
+                    "bound it on a line above, for example with clip(…) or abs(…)",
+                )
+        try:
+            return law.sample(self.generator, arguments, value.shape, self.draws, self.draws_first)
+        except ValueError as error:
+            raise value.at.error(f"{law.name} cannot be drawn: {error}") from None
+
+
+def crossed_product(left: Array, right: Array, batches: int) -> Array:
+    """The products of each left side with each right side of the same batch.
+
+    Args:
+        left: [d, g·a] or [n, d, g·a]: g batches of a vectors, or of a matrices.
+        right: [d, g·b] or [d, m, g·b].
+        batches: g.
+
+    Returns:
+        [g·a·b], [n, g·a·b], [m, g·a·b] or [n, m, g·a·b]: batches one after another, and in each
+        batch pair (i, j) at i·b + j.
+    """
+    g = batches
+    a, b = left.shape[-1] // g, right.shape[-1] // g
+    d = left.shape[-2]
+    rows, columns = left.shape[:-2], right.shape[1:-1]
+    n, m = rows[0] if rows else 1, columns[0] if columns else 1
+    if not rows and not columns and d * min(a, b) >= LARGE_SIDE:
+        numbers = np.empty((g, a, b))
+        for batch in range(g):  # no copy of the sides
+            lower, upper = left[:, batch * a : (batch + 1) * a], right[:, batch * b :][:, :b]
+            np.matmul(lower.T, upper, out=numbers[batch])
+        return numbers.reshape(g * a * b)
+    lefts = left.reshape(n, d, g, a).transpose(2, 0, 3, 1).reshape(g, n * a, d)
+    rights = right.reshape(d, m, g, b).transpose(2, 0, 1, 3).reshape(g, d, m * b)
+    # matrix products of views fall back on a loop that is fifty times slower
+    lefts, rights = np.ascontiguousarray(lefts), np.ascontiguousarray(rights)
+    products = np.matmul(lefts, rights).reshape(g, n, a, m, b)
+    pairs: Array = products.transpose(1, 3, 0, 2, 4).reshape(*rows, *columns, g * a * b)
+    return pairs
+
+
+# ---- code calls ----------------------------------------------------------------------------------
+#
+# Calls of code as steps of a program: how many draws one call makes, and what it returns.
+
+
+# Draws of a span: enough to hide numpy's cost of a call, few enough for an early decision.
+MOST_SPAN_DRAWS = 131_072
+# Draws of a span by the user's code: enough to hide the cost of a call, few enough for its memory,
+# which is not known. A span of code under test has more draws if each is of few numbers.
+MOST_SAMPLE_DRAWS = 8192
+# Numbers in a call whose draws the slot declares independent: few enough for many calls, which show
+# if they are not, and enough to hide the cost of a span.
+DECLARED_NUMBERS = 2**16
+# Numbers in a call whose draws may depend on each other, and its fewest draws. Verdicts then rest
+# on the number of calls, and larger calls take longer.
+DEPENDENT_NUMBERS = 4096
+FEWEST_DEPENDENT = 16
+# Draws of a span in which each draw is a call of code.
+MOST_CALLS = 256
+# For code whose draws count one by one: with this many calls, for an error of 1e-9, Student's
+# quantile is within a fifth of the normal quantile.
+FEWEST_CALLS = 64
+
+
+def counts_each(call: CodeCall) -> bool:
+    """Whether the draws of one call count one by one, because its slot declares so."""
+    return call.draws and not (call.dependent or call.asked.single)
+
+
+@dataclass(frozen=True, slots=True)
+class CallsAsked:
+    """What a program asks of its calls of code in every span.
+
+    `modes` are those that something reads, by the tag of each call: all are computed together.
+    `declared`: draws of one call count one by one, as its slot declares. `single`: each draw is a
+    call. `codes` are what is called.
+    """
+
+    modes: Mapping[str, frozenset[str]]
+    declared: bool
+    single: bool
+    codes: tuple[Code, ...] = ()
+
+    @classmethod
+    def of(
+        cls, steps: Sequence[Step], targets: Iterable[int], terms: Iterable[Term] = ()
+    ) -> CallsAsked:
+        """From the steps of a program, and the registers read when all are done."""
+        read = {*targets, *(term.given for term in terms)}
+        read |= {register for step in steps for register in step.inputs}
+        calls = [(step.value.call, step.target) for step in steps if step.value.call is not None]
+        modes: dict[str, frozenset[str]] = {}
+        for call, register in calls:
+            seen = frozenset({call.mode} if register in read else ())
+            modes[call.tag] = modes.get(call.tag, frozenset()) | seen
+        return cls(
+            modes=modes,
+            declared=any(counts_each(call) for call, _ in calls),
+            single=any(call.asked.single for call, _ in calls),
+            codes=tuple({id(call.code): call.code for call, _ in calls}.values()),
+        )
+
+    @property
+    def set_up(self) -> float:
+        """The seconds that first calls of the code took, which no case's time counts."""
+        return sum(code.set_up for code in self.codes)
+
+
+class SpanCalls:
+    """The calls of code in one span; each seeds first, and results are stored by tag.
+
+    Args:
+        asked: what the program asks of each call.
+        generator: seeds the code.
+    """
+
+    def __init__(self, asked: CallsAsked, generator: np.random.Generator) -> None:
+        self._generator = generator
+        self._asked = asked
+        self._given: dict[str, Mapping[str, Array]] = {}
+
+    def given(self, value: Value, inputs: Sequence[Array], draws: int) -> Array:
+        """The array that a call gives: float64, [*shape, draws].
+
+        Args:
+            value: the value of the call in the graph.
+            inputs: float64 or truths, [*shape, draws], or [*shape, 1] if they do not vary.
+            draws: how many draws.
+
+        Raises:
+            DropcheckError: the code raises an error, or returns something else.
+        """
+        call = value.call
+        assert call is not None
+        if call.tag not in self._given:
+            own = replace(call.asked, draws=draws, modes=self._asked.modes[call.tag])
+            numbers = [np.asarray(array, dtype=np.float64) for array in inputs]
+            self._given[call.tag] = call.code.drawn(self._generator, own, numbers)
+        if call.mode not in self._given[call.tag]:
+            return np.zeros((*value.shape, 1))  # nothing reads it
+        given = self._given[call.tag][call.mode]
+        if given.shape[:-1] != value.shape:  # or it would be broadcast in comparisons
+            raise DropcheckError(_other_shape(call, value.shape, given.shape[:-1]))
+        return given
+
+
+def _other_shape(call: CodeCall, shape: Shape, given: Shape) -> Problem:
+    model, code = (str(list(one)) if one else "one number" for one in (shape, given))
+    what = {TRAIN: "gives", EVAL: "gives in evaluation"}.get(call.mode, "has a gradient of")
+    message = f"code for {call.slot.name!r} {what} {code} a draw, and by the slot's model {model}"
+    name = getattr(call.code, "name", "the code")
+    hint = f"{name} is to return, for each draw, what the slot in the file does"
+    return Problem(message, hint=hint)
+
+
+def most_of_span(values: Iterable[Value]) -> int:
+    """The most draws in a span of a program with these values."""
+    most = MOST_SPAN_DRAWS
+    for value in values:
+        if value.call is not None and value.call.asked.single:
+            return MOST_CALLS
+        if value.call is not None and value.call.tag == SAMPLE:
+            most = min(most, MOST_SAMPLE_DRAWS)
+        if value.call is not None and value.call.dependent:
+            most = min(most, max(FEWEST_DEPENDENT, DEPENDENT_NUMBERS // _largest(value)))
+        elif value.call is not None and value.call.draws:
+            most = min(most, max(FEWEST_DEPENDENT, DECLARED_NUMBERS // _largest(value)))
+        elif value.call is not None:
+            most = min(most, max(MOST_SAMPLE_DRAWS, MOST_SPAN_DRAWS // _largest(value)))
+    return most
+
+
+def _largest(value: Value) -> int:
+    """The most numbers in one draw of a call's inputs or of its result."""
+    return max(one.elements for one in (value, *value.inputs))
+
 
 # ---- cell counts ---------------------------------------------------------------------------------
 #

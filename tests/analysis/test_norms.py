@@ -19,7 +19,7 @@ from norm_checks import below_the_truth
 from scipy import integrate, special, stats
 
 from dropcheck.analysis import norms
-from dropcheck.analysis.law_bounds import AffineDraw, inverse_of_line
+from dropcheck.analysis.bounds import AffineDraw, inverse_of_line
 from dropcheck.analysis.norms import Norms, steepness
 from dropcheck.language.graph import Value, kernel_of
 from dropcheck.vocabulary.function import Array, X

@@ -15,7 +15,7 @@ import pytest
 from dropcheck import ClaimFailedError, InvalidClaimError, verify
 from dropcheck.judging import judge
 from dropcheck.results import CaseResult, Verdict
-from dropcheck.simulation.steps import MOST_SAMPLE_DRAWS
+from dropcheck.simulation.program import MOST_SAMPLE_DRAWS
 
 Generator = np.random.Generator
 Drawn = Mapping[str, Any]

@@ -10,7 +10,7 @@ from fuzzed_documents import base_documents, hidden, notebook, read_text, spoilt
 
 from dropcheck.documents import ENDINGS, read_any
 from dropcheck.documents.marks import formulas_in
-from dropcheck.results.coverage import Coverage, counts
+from dropcheck.results import Coverage, claimed_counts
 
 MODEL = "model: b ~ bernoulli(0.8)"
 MARK = f"<!-- dropcheck: == E(10 * b); {MODEL} -->"
@@ -113,7 +113,7 @@ def test_what_marks_speak_of_is_claimed(tmp_path: Path) -> None:
     )
     found = covered(tmp_path, text)
     assert [one.text for one in found.unclaimed] == ["$a = b$", "$c = d$", "8.0"]
-    assert counts([found]) == {
+    assert claimed_counts([found]) == {
         "figures": 5,
         "claimed_figures": 4,
         "formulas": 3,

@@ -32,9 +32,8 @@ from dropcheck.judging import case as case_run
 from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
-from dropcheck.simulation.blocks import Request
+from dropcheck.simulation.blocks import MAIN, Request
 from dropcheck.simulation.program import SpanSums
-from dropcheck.simulation.streams import MAIN
 
 forks = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing is forked")
 PROGRAM = compiled("x ~ normal(0, 1)", "Var(x) == 1").program

@@ -16,7 +16,9 @@ from dropcheck.language.compile import CaseGraphs
 from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
-from dropcheck.simulation import Compiled, Counted, Program, stream
+from dropcheck.simulation.blocks import stream
+from dropcheck.simulation.compile import Compiled, Counted
+from dropcheck.simulation.program import Program
 
 # Every way to judge a statement: exact moments, bounded ones, counts, certainties, the limit
 # theorem, a condition, products over groups of draws, arithmetic; and one that is not drawn at all.

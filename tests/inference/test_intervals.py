@@ -30,7 +30,7 @@ from dropcheck.inference.intervals import (
     seen_variance,
     upper_bound,
 )
-from dropcheck.simulation.steps import Clip, with_clips
+from dropcheck.simulation.program import Clip, with_clips
 
 Ends = tuple[float, float]
 EVERYWHERE = (-math.inf, math.inf)

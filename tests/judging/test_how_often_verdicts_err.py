@@ -30,13 +30,13 @@ from trials import (
 from dropcheck.analysis.exact import ExactMoments
 from dropcheck.array_types import Floats
 from dropcheck.inference.intervals import Sample
-from dropcheck.judging import plan_draws
-from dropcheck.judging.case import prepare
-from dropcheck.judging.knowledge import ExactAverages, Knowledge, knowledge_of
-from dropcheck.judging.limit_theorem import LimitSpread, Shortfall, draws_to_see, shortfall
+from dropcheck.judging import averages
+from dropcheck.judging.averages import LimitSpread, Shortfall, draws_to_see, shortfall
+from dropcheck.judging.case import ExactAverages, Knowledge, knowledge_of, prepare
 from dropcheck.results import Verdict
 from dropcheck.settings import Settings
-from dropcheck.simulation import Compiled, rounding_in
+from dropcheck.simulation.again import rounding_in
+from dropcheck.simulation.compile import Compiled
 
 # ---- intervals of cases --------------------------------------------------------------------------
 
@@ -76,7 +76,7 @@ def test_the_truth_is_missed_no_more_often_than_promised(
 
 
 def test_what_makes_an_interval_too_narrow_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole, lines = ExactAverages._variance, plan_draws._lines
+    whole, lines = ExactAverages._variance, averages._lines
     with monkeypatch.context() as far:
         far.setattr(ExactAverages, "_variance", lambda *asked: whole(*asked) / 10_000)
         assert alarm(misses(*QUANTITIES[1]), SEEDS, ALPHA)
@@ -85,7 +85,7 @@ def test_what_makes_an_interval_too_narrow_is_noticed(monkeypatch: pytest.Monkey
         return [(weights, True) for weights, _ in lines(*asked)]
 
     # the variance of a fair coin has no first order, and its estimate no error there
-    monkeypatch.setattr(plan_draws, "_lines", linear)
+    monkeypatch.setattr(averages, "_lines", linear)
     assert alarm(misses(*QUANTITIES[0]), SEEDS, ALPHA)
 
 

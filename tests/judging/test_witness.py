@@ -13,7 +13,7 @@ from trials import REFUTED, VERIFIED, N, judged
 from dropcheck.analysis import exact as analysis
 from dropcheck.analysis import single_draw
 from dropcheck.errors import InternalError, Problem
-from dropcheck.judging import exact, rounding
+from dropcheck.judging import look
 from dropcheck.known.cells import Estimate
 from dropcheck.results import Exact, Method
 
@@ -22,7 +22,7 @@ Patch = pytest.MonkeyPatch
 
 def off_by(resolutions: float) -> Callable[..., Exact | None]:
     """Exact values that are off by so many resolutions of 1%."""
-    whole = exact.exact_quantity
+    whole = look.exact_quantity
 
     def wrong(*asked: Any) -> Exact | None:
         found = whole(*asked)
@@ -33,14 +33,14 @@ def off_by(resolutions: float) -> Callable[..., Exact | None]:
 
 def test_a_wrong_value_is_told_by_the_draws(monkeypatch: Patch) -> None:
     with monkeypatch.context() as far:
-        far.setattr(exact, "exact_quantity", off_by(10))
+        far.setattr(look, "exact_quantity", off_by(10))
         for claim in ("E(x**2) == 1", "E(x**2) == 1.1"):
             with pytest.raises(
                 InternalError, match=r"by the model the exact value is 1\.1"
             ) as told:
                 judged(N, claim, draws_only=False)
             assert "dropcheck run claim" in (told.value.problem.hint or "")
-    monkeypatch.setattr(exact, "exact_quantity", off_by(2))
+    monkeypatch.setattr(look, "exact_quantity", off_by(2))
     claim = "E(x**2) == 1 + 1 / 50"
     assert judged(N, claim, draws_only=False).verdict is VERIFIED  # draws alone tell so little
     with pytest.raises(InternalError, match=r"by the model the exact value is 1\.02"):
@@ -63,7 +63,7 @@ def test_draws_confirm_to_five_resolutions() -> None:
 @pytest.mark.parametrize("error", [1e-3, 0.1])
 def test_an_exact_value_of_few_digits_decides_nothing(error: float, monkeypatch: Patch) -> None:
     """A hundredth of the resolution of 0.01 is what it may be off by."""
-    monkeypatch.setattr(exact, "exact_quantity", lambda *_: Exact(1.0, error))
+    monkeypatch.setattr(look, "exact_quantity", lambda *_: Exact(1.0, error))
     for claim, verdict in (("E(x**2) == 1", VERIFIED), ("E(x**2) == 1.02", REFUTED)):
         found = judged(N, claim, draws_only=False)
         assert (found.verdict, found.method) == (verdict, Method.BLOCK_MEANS)
@@ -73,7 +73,7 @@ def test_an_exact_value_of_few_digits_decides_nothing(error: float, monkeypatch:
 def test_a_wrong_probability_is_told_by_counts(
     claim: str, value: float, monkeypatch: Patch
 ) -> None:
-    monkeypatch.setattr(exact, "exact_probability", lambda *_: Exact(value, 1e-12))
+    monkeypatch.setattr(look, "exact_probability", lambda *_: Exact(value, 1e-12))
     with pytest.raises(InternalError, match=f"exact value is {value:g}"):
         judged("x ~ normal(0, 1)", claim, draws_only=False)
 
@@ -108,7 +108,7 @@ def scaled(found: Any, factor: float) -> Any:
 
 
 def test_without_room_for_rounding_wrong_verdicts_come_back(monkeypatch: Patch) -> None:
-    monkeypatch.setattr(rounding, "rounding_in", lambda program, *_: np.zeros(len(program.terms)))
+    monkeypatch.setattr(look, "rounding_in", lambda program, *_: np.zeros(len(program.terms)))
     with pytest.raises(InternalError, match="the exact value"):
         judged("x ~ uniform(1.1, 1.9)", "E((1e16 + x) - 1e16) == 2", "within: 0.01")
 

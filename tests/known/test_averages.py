@@ -20,7 +20,7 @@ from dropcheck.inference.region import Comparison, read_statement
 from dropcheck.known import enclosure as enclosures
 from dropcheck.known.enclosure import Enclosure, enclose, gradient, over
 from dropcheck.simulation.compile import Compiled
-from dropcheck.simulation.integrands import means_of
+from dropcheck.simulation.program import means_of
 
 Floats = npt.NDArray[np.float64]
 

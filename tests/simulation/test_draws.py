@@ -16,10 +16,8 @@ from scipy import stats
 from trials import compiled, judged
 
 from dropcheck.array_types import Floats
-from dropcheck.simulation.blocks import MOST_ROWS, Request, Tally
-from dropcheck.simulation.integrands import counts, means_of
-from dropcheck.simulation.program import Program, SpanSums
-from dropcheck.simulation.streams import MAIN, PILOT, stream
+from dropcheck.simulation.blocks import MAIN, MOST_ROWS, PILOT, Request, Tally, stream
+from dropcheck.simulation.program import Program, SpanSums, counts, means_of
 
 # ---- streams -------------------------------------------------------------------------------------
 
