@@ -17,6 +17,11 @@ from scipy import stats
 from trials import compiled
 
 from dropcheck.analysis.support import (
+    ANALYTIC,
+    GENERIC,
+    NEVER,
+    SURE,
+    Known,
     Support,
     ends_of,
     may_be_undefined,
@@ -24,7 +29,6 @@ from dropcheck.analysis.support import (
     support,
 )
 from dropcheck.errors import DropcheckError
-from dropcheck.known.sure import ANALYTIC, GENERIC, NEVER, SURE, Known
 from dropcheck.language.graph import Kind, computed_from, number, ordered
 from dropcheck.vocabulary.function import PAIR, Array, entry
 from dropcheck.vocabulary.functions import FUNCTIONS_OF_NUMBERS, SIGNS
