@@ -45,7 +45,6 @@ from dropcheck.judging.case import (
     Finding,
     Judging,
     Knowledge,
-    Outlook,
     not_drawn,
 )
 from dropcheck.judging.look import (
@@ -877,14 +876,10 @@ def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge | None
             return undefined_at_averages(compiled, tally, plan.guarantee)
         return shown(run, last, tally, plan.guarantee)
 
-    outlook = Outlook(
-        program=plan.program,
-        guarantee=plan.guarantee,
-        most=plan.most,
-        fewest=plan.fewest,
-        expected=plan.expected,
+    planned = {"expected": plan.expected, "fewest": plan.fewest, "most": plan.most}
+    finding = yield from until_decided(
+        run, tally, looked, Method.BLOCK_MEANS, plan.guarantee, **planned
     )
-    finding = yield from until_decided(run, outlook, Method.BLOCK_MEANS, tally, looked)
     if last is None or tally.undefined:
         return finding
     if plan.endless is Reason.UNDEFINED_AT_AVERAGES:

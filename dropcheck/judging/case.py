@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
 
@@ -813,19 +813,17 @@ def not_drawn(why: Explanation) -> Finding:
     return Finding(verdict=Verdict.UNDECIDED, method=None, explanation=why)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outlook:
-    """What a judge foresees before its first look.
-
-    A verdict is expected after `expected` draws, of `most` that the budget has; no look comes
-    before `fewest`.
-    """
-
-    program: Program
-    guarantee: Guarantee
-    most: int
-    fewest: int
-    expected: int
+def drawn_so_far(tally: Tally, method: Method | None, guarantee: Guarantee) -> Finding:
+    """The finding without a verdict, with what was drawn."""
+    return Finding(
+        verdict=Verdict.UNDECIDED,
+        method=method,
+        guarantee=guarantee,
+        draws=tally.draws,
+        blocks=tally.blocks,
+        seconds=tally.seconds,
+        sampling=tally.program.sampling,
+    )
 
 
 OF_SLOW_CODE = 0.05
@@ -1035,22 +1033,13 @@ class CaseRun:
         why = undefined_draws(tally)
         if why is None:
             return None
-        verdict = Verdict.UNDECIDED
+        found = replace(drawn_so_far(tally, method, guarantee), draws=tally.drawn, explanation=why)
         if tally.program.tests_code:  # what may be NaN or infinite has no mean
-            verdict = Verdict.REFUTED
             why = not_numbers(tally, self.generator, purpose)
-        elif tally.nowhere_defined:
-            why = Reason.POWERS_OVERFLOW.explain()
-        return Finding(
-            verdict=verdict,
-            method=method,
-            guarantee=guarantee,
-            draws=tally.drawn,
-            blocks=tally.drawn // tally.block_draws,
-            seconds=tally.seconds,
-            sampling=tally.program.sampling,
-            explanation=why,
-        )
+            return replace(found, verdict=Verdict.REFUTED, explanation=why)
+        if tally.nowhere_defined:
+            return replace(found, explanation=Reason.POWERS_OVERFLOW.explain())
+        return found
 
     def result(self, finding: Finding) -> CaseResult:
         """The finding as the result that reports are made from.
@@ -1084,39 +1073,29 @@ class CaseRun:
         if finding.more_draws is not None and finding.more_draws < 1e18:
             more = max(1, math.ceil(finding.more_draws))
         interval, refuted = finding.interval, finding.verdict is Verdict.REFUTED
+        told: dict[str, Any] = {name: getattr(finding, name) for name in _TOLD}
+        told |= {name: _finite(told[name]) for name in ("estimate", "standard_error", "scale")}
+        told |= {
+            "quantity": quantity,
+            "region": region,
+            "interval": None if interval is None else (_finite(interval[0]), _finite(interval[1])),
+            "within": within,
+            "confirmed": confirmed,
+            "more_draws": more,
+            "warnings": warnings,
+        }
         return CaseResult(
             **of_case(self.case, self.alpha),
-            quantity=quantity,
+            **told,
             expression=expression(self.prepared.statement, quantity, finding.entry),
-            entry=finding.entry,
-            region=region,
-            estimate=_finite(finding.estimate),
-            interval=None if interval is None else (_finite(interval[0]), _finite(interval[1])),
-            standard_error=_finite(finding.standard_error),
-            sides=finding.sides,
             relations=self.prepared.lowered.operators if finding.sides else (),
-            exact=finding.exact,
-            confirmed=confirmed,
-            scale=_finite(finding.scale),
             resolution=self.resolution,
-            sharpness=finding.sharpness,
-            within=within,
-            draws=finding.draws,
-            blocks=finding.blocks,
-            seconds=finding.seconds,
-            method=finding.method,
-            guarantee=finding.guarantee,
-            sampling=finding.sampling,
-            verdict=finding.verdict,
             result=outcome,
-            explanation=finding.explanation,
             laws=often_misread(self.prepared.lowered) if refuted else (),
-            more_draws=more,
             timed_out=more is not None and self.out_of_time(),
             more_seconds=None
             if more is None or not finding.draws
             else more * finding.seconds / finding.draws / self.threads,
-            warnings=warnings,
             calls=calls_made(self.prepared, self.spans.get(MAIN, 0), finding.draws),
         )
 
@@ -1153,6 +1132,10 @@ class CaseRun:
         if len(comparisons) > 1:
             return None, None
         return comparisons[0].measures, None if comparisons[0].share else comparisons[0].region
+
+
+_TOLD = {one.name for one in fields(CaseResult)} & {one.name for one in fields(Finding)}
+"""What a result tells of a finding."""
 
 
 def _finite(value: float | None) -> float | None:

@@ -29,9 +29,10 @@ from dropcheck.judging.case import (
     CaseRun,
     Finding,
     Judging,
-    Outlook,
     dependent,
+    drawn_so_far,
     effect_of,
+    not_drawn,
 )
 from dropcheck.judging.look import (
     ENDLESS,
@@ -572,33 +573,32 @@ def by_laws(run: CaseRun, claim: Laws, cells: InCells) -> Judging:
                 beyond = max(seen.off - plan.noise / math.sqrt(tally.drawn), 0.0)
                 needed = draws_for(max(target - beyond, beyond))
                 more = max(needed - tally.drawn, 1.0)
-        finding = Finding(
+        finding = replace(
+            drawn_so_far(tally, Method.CELLS, Guarantee.FINITE_SAMPLE),
             verdict=verdict,
-            method=Method.CELLS,
-            guarantee=Guarantee.FINITE_SAMPLE,
             quantity=run.reading.comparisons[0].measures,
             region=run.reading.comparisons[0].region,
             estimate=seen.off,
             interval=seen.interval,
             scale=1.0,
             sharpness=run.looked(1.0, resolution),
-            draws=tally.drawn,
-            blocks=tally.spans,
-            seconds=tally.seconds,
             explanation=why,
             more_draws=more,
         )
         return _with_digits_left(run, cells.program, finding)
 
     tally = CountTally(program)
-    outlook = Outlook(
-        program=program,
-        guarantee=Guarantee.FINITE_SAMPLE,
-        most=most if target > 0 else planned,  # else there is no verdict to wait for
-        fewest=min(program.span_draws, most),
+    finding = yield from until_decided(
+        run,
+        tally,
+        partial(judged, tally),
+        Method.CELLS,
+        Guarantee.FINITE_SAMPLE,
         expected=planned,
+        fewest=min(program.span_draws, most),
+        most=most if target > 0 else planned,  # else there is no verdict to wait for
     )
-    return (yield from until_decided(run, outlook, Method.CELLS, tally, partial(judged, tally)))
+    return finding
 
 
 def _with_digits_left(run: CaseRun, program: Program, finding: Finding) -> Finding:
@@ -1018,9 +1018,10 @@ def by_quantiles(run: CaseRun, claim: Quantiles, cells: InCells) -> Judging:
     for place, condition in cells.uses:
         held = drawn[place][0] if condition is None else drawn[place][0][drawn[condition][0] != 0]
         if not held.size:
+            draws = drawn[place].shape[1]
+            never = not_drawn(Reason.CONDITION_NEVER_TRUE.explain(draws=draws))
             return replace(
-                _not_judged(drawn[place].shape[1]),
-                explanation=Reason.CONDITION_NEVER_TRUE.explain(draws=drawn[place].shape[1]),
+                never, method=Method.ORDER_STATISTICS, guarantee=Guarantee.EXACT, draws=draws
             )
         finite = held[np.isfinite(held)]  # where nothing is, the counts will report it
         values.append(np.sort(finite) if finite.size else np.zeros(1))
@@ -1056,24 +1057,9 @@ def by_quantiles(run: CaseRun, claim: Quantiles, cells: InCells) -> Judging:
 
     counting = counted_in(run, program, counter, expected)
     tally = CountTally(counting)
-    outlook = Outlook(
-        program=counting,
-        guarantee=Guarantee.EXACT,
-        most=run.most_draws(counting),
-        fewest=FEWEST_DRAWS,
-        expected=expected,
-    )
-    method = Method.ORDER_STATISTICS
-    return (yield from until_decided(run, outlook, method, tally, partial(judged, tally)))
-
-
-def _not_judged(draws: int) -> Finding:
-    return Finding(
-        verdict=Verdict.UNDECIDED,
-        method=Method.ORDER_STATISTICS,
-        guarantee=Guarantee.EXACT,
-        draws=draws,
-    )
+    planned = {"expected": expected, "fewest": FEWEST_DRAWS, "most": run.most_draws(counting)}
+    method, looked = Method.ORDER_STATISTICS, partial(judged, tally)
+    return (yield from until_decided(run, tally, looked, method, Guarantee.EXACT, **planned))
 
 
 def _with_room(finding: Finding, target: QuantileTarget, room: Callable[[], float]) -> Finding:
@@ -1126,7 +1112,7 @@ def _of_counts(
             why = (Reason.NOT_INDEPENDENT if dependent(tally) else reason).explain()
         findings.append(
             replace(
-                _not_judged(tally.drawn),
+                drawn_so_far(tally, Method.ORDER_STATISTICS, Guarantee.EXACT),
                 verdict=verdict,
                 quantity=target.comparison.measures,
                 region=target.claimed.region,
@@ -1137,8 +1123,6 @@ def _of_counts(
                 sides=tuple(side.value(estimates) for side in target.sides) or None,
                 scale=target.scale,
                 sharpness=run.looked(target.scale, target.widen),
-                blocks=tally.spans,
-                seconds=tally.seconds,
                 explanation=why,
                 more_draws=more,
             )

@@ -23,9 +23,9 @@ from dropcheck.judging.case import (
     Finding,
     Judging,
     Knowledge,
-    Outlook,
     Prepared,
     disagreement,
+    drawn_so_far,
     first_wrong,
     inside,
     not_drawn,
@@ -63,7 +63,7 @@ from dropcheck.results import (
     Verdict,
 )
 from dropcheck.settings import Settings
-from dropcheck.simulation.blocks import MAIN, Request, Tally
+from dropcheck.simulation.blocks import MAIN, CountTally, Request, Tally
 from dropcheck.simulation.compile import Compiled, Counted, InCells
 from dropcheck.simulation.program import SpanSums, means_of
 
@@ -84,14 +84,10 @@ def seen_in(counted: Counted, tally: Tally) -> int:
     return seen_draws(counted, tally) // tally.program.unit_draws
 
 
-def _never_true(tally: Tally) -> Explanation:
-    return Reason.CONDITION_NEVER_TRUE.explain(draws=tally.drawn)
-
-
 # ---- certainties ---------------------------------------------------------------------------------
 
 
-class Violations(Tally):
+class Violations(CountTally):
     """A tally of counterexamples; `first` is the first draw of the first block that has one."""
 
     first = 0
@@ -119,9 +115,9 @@ def by_counterexample(run: CaseRun, claim: Certainty, counted: Counted) -> Judgi
 
     def judged(alpha: float) -> Finding:
         violations, seen = round(float(tally.totals[0])), seen_in(counted, tally)
-        verdict, explanation, more = Verdict.UNDECIDED, Reason.TOO_FEW_FOR_BOUND.explain(), None
+        explanation, more = Reason.TOO_FEW_FOR_BOUND.explain(), None
         if counted.conditional and not seen:
-            explanation = _never_true(tally)
+            explanation = Reason.CONDITION_NEVER_TRUE.explain(draws=tally.drawn)
         elif seen:
             more = needed * unit * tally.drawn / seen_draws(counted, tally)
             more += program.span_draws - tally.drawn
@@ -131,20 +127,15 @@ def by_counterexample(run: CaseRun, claim: Certainty, counted: Counted) -> Judgi
         high = clopper_pearson(min(violations, seen), seen, alpha)[1]
         if claim.probability == 1:
             low, high, off = 1 - high, 1 - low, 1 - off
-        found = Finding(
-            verdict=verdict,
+        found = replace(
+            drawn_so_far(tally, Method.CERTAINTY, Guarantee.EXACT),
             exact=exact_probability(claim.event, claim.condition),
-            method=Method.CERTAINTY,
-            guarantee=Guarantee.EXACT,
             quantity=run.reading.comparisons[0].measures,
             region=Region(claim.probability, claim.probability),
             estimate=off,
             interval=(low, high),
             scale=1.0,
             sharpness=Resolution(bound, bound, absolute=True),
-            draws=tally.drawn,
-            blocks=tally.drawn // tally.block_draws,
-            seconds=tally.seconds,
             explanation=explanation,
             more_draws=more,
         )
@@ -161,14 +152,9 @@ def by_counterexample(run: CaseRun, claim: Certainty, counted: Counted) -> Judgi
         step *= 2
         if tally.undefined or tally.totals[0] > 0:
             expected = most = tally.drawn
-    outlook = Outlook(
-        program=program,
-        guarantee=Guarantee.EXACT,
-        most=most,
-        fewest=program.span_draws,
-        expected=expected,
-    )
-    return (yield from until_decided(run, outlook, Method.CERTAINTY, tally, judged))
+    planned = {"expected": expected, "fewest": program.span_draws, "most": most}
+    method, guarantee = Method.CERTAINTY, Guarantee.EXACT
+    return (yield from until_decided(run, tally, judged, method, guarantee, **planned))
 
 
 def _counterexamples(run: CaseRun, tally: Violations, violations: int, seen: int) -> Explanation:
@@ -373,14 +359,7 @@ def _one_span(run: CaseRun, compiled: Compiled) -> Judging:
     broken = run.undefined(tally, Method.BLOCK_MEANS, Guarantee.ASYMPTOTIC)
     if broken is not None:
         return broken
-    return Finding(
-        verdict=Verdict.UNDECIDED,
-        method=Method.BLOCK_MEANS,
-        guarantee=Guarantee.ASYMPTOTIC,
-        draws=tally.draws,
-        blocks=len(tally.sums),
-        seconds=tally.seconds,
-    )
+    return drawn_so_far(tally, Method.BLOCK_MEANS, Guarantee.ASYMPTOTIC)
 
 
 def judge_by_draws(run: CaseRun) -> Judging:

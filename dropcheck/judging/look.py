@@ -37,7 +37,7 @@ from dropcheck.judging.case import (
     Finding,
     Judging,
     Knowledge,
-    Outlook,
+    drawn_so_far,
     not_drawn,
     of_calls,
     why_undefined,
@@ -308,33 +308,29 @@ ENDLESS = 10**15
 
 def until_decided(
     run: CaseRun,
-    outlook: Outlook,
-    method: Method,
     tally: Tally,
     judged: Callable[[float], Finding],
+    method: Method,
+    guarantee: Guarantee,
+    **planned: int,
 ) -> Judging:
     """Draw and look until there is a verdict, or no more to be had.
 
     Args:
         run: the run of the case.
-        outlook: what draws, and when a verdict is expected.
-        method: the method of the judge.
         tally: takes the draws.
         judged: the finding on the draws so far, at the error rate of a look.
+        method: the method of the judge.
+        guarantee: what its interval rests on.
+        planned: when a verdict is expected, as for `CaseRun.looks`.
 
     Raises:
         DropcheckError: where not one draw is defined.
     """
-    looks = run.looks(
-        outlook.program,
-        expected=outlook.expected,
-        fewest=outlook.fewest,
-        most=outlook.most,
-    )
-    for look in looks:
+    for look in run.looks(tally.program, **planned):
         yield from run.draw_until(tally, MAIN, look.draws)
         run.refuse_if_nowhere_defined(tally)
-        broken = run.undefined(tally, method, outlook.guarantee)
+        broken = run.undefined(tally, method, guarantee)
         if broken is not None:
             return broken
         finding = judged(look.alpha)
@@ -618,10 +614,9 @@ def shown(
         explanation = interval.unmet or wide.explain()
         if judged.unscaled:
             explanation = Reason.NO_SCALE.explain()
-    return Finding(
+    return replace(
+        drawn_so_far(tally, Method.BLOCK_MEANS, guarantee),
         verdict=judged.verdict,
-        method=Method.BLOCK_MEANS,
-        guarantee=guarantee,
         quantity=judged.comparison.measures,
         region=Region(region.low * unit, region.high * unit, region.low_open, region.high_open),
         estimate=interval.estimate * unit,
@@ -633,10 +628,6 @@ def shown(
         sharpness=run.looked(judged.scale, judged.widen, unit),
         within=region_floor(region, judged.widen + judged.gives(region)) * unit,
         about=judged.about,
-        draws=tally.draws,
-        blocks=len(tally.sums),
-        seconds=tally.seconds,
-        sampling=tally.program.sampling,
         explanation=explanation,
         more_draws=needed,
     )
@@ -644,16 +635,8 @@ def shown(
 
 def undefined_at_averages(compiled: Compiled, tally: Tally, guarantee: Guarantee) -> Finding:
     """The finding that the quantity is undefined at the averages themselves, and why."""
-    return Finding(
-        verdict=Verdict.UNDECIDED,
-        method=Method.BLOCK_MEANS,
-        guarantee=guarantee,
-        draws=tally.draws,
-        blocks=len(tally.sums),
-        seconds=tally.seconds,
-        sampling=tally.program.sampling,
-        explanation=why_undefined(compiled, tally),
-    )
+    found = drawn_so_far(tally, Method.BLOCK_MEANS, guarantee)
+    return replace(found, explanation=why_undefined(compiled, tally))
 
 
 # ---- exact values --------------------------------------------------------------------------------

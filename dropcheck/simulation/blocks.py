@@ -227,6 +227,11 @@ class Tally:
         return len(self._rows) * self.block_draws
 
     @property
+    def blocks(self) -> int:
+        """How many blocks the sums contain; joined ones count as one."""
+        return self.draws // self.block_draws
+
+    @property
     def values(self) -> int:
         """How many values of each quantity the sums contain."""
         return len(self._rows) * self.block_values
