@@ -16,9 +16,7 @@ from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
 
-PILOTS = (2**14, 2**16, 2**18)
-"""The draws of a pilot, and of further ones while these are quick and do not decide."""
-QUICK = 0.5  # seconds
+PILOT_DRAWS = 2**15
 DEFAULT_SECONDS = 20.0  # of one core: about what the default budget takes
 
 
@@ -108,19 +106,13 @@ def plan_cases(
     `running.verify_cases`. Threads slow each other down, so that pilots seem slower than a run.
     """
     started, threads = time.perf_counter(), settings.threads or default_threads()
-    found: dict[int, CaseResult] = {}
+    found: list[CaseResult] = []
     interrupted = False
+    few = replace(settings, max_draws=min(settings.max_draws or PILOT_DRAWS, PILOT_DRAWS))
     try:
-        for draws in PILOTS:
-            again = bool(found)
-            places = [at for at in range(len(cases)) if not again or _open(found[at], draws)]
-            few = replace(settings, max_draws=min(settings.max_draws or draws, draws))
-            some = [cases[place] for place in places]
-            judged = verify_cases(some, few, registry, graphs=None if again else graphs)
-            for place, result in zip(places, judged, strict=True):
-                found[place] = result
-                if not again:
-                    advance(result.claim)
+        for result in verify_cases(cases, few, registry, graphs=graphs):
+            found.append(result)
+            advance(result.claim)
     except KeyboardInterrupt:
         interrupted = True
     return Plan(
@@ -128,15 +120,9 @@ def plan_cases(
         settings=settings,
         threads=threads,
         cases=tuple(
-            CasePlan(case=cases[at], result=found[at], threads=threads, most=settings.max_draws)
-            for at in sorted(found)
+            CasePlan(case=case, result=result, threads=threads, most=settings.max_draws)
+            for case, result in zip(cases, found, strict=False)
         ),
         seconds=time.perf_counter() - started,
         interrupted=interrupted,
     )
-
-
-def _open(result: CaseResult, draws: int) -> bool:
-    """Whether so many draws would cost little and might tell more than four times fewer did."""
-    undecided = result.verdict is Verdict.UNDECIDED and result.draws >= draws // 8
-    return undecided and result.seconds < QUICK

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dropcheck.analysis.letters import PRECISION, Centred, NormalForms, drawn_in, expected
+from dropcheck.analysis.letters import PRECISION, NormalForms, drawn_in, expected
 from dropcheck.analysis.norms import Norms
 from dropcheck.analysis.ring import (
     TINY,
@@ -286,13 +286,13 @@ def exact_means(
         return np.zeros(0), np.zeros(0)
     moments = _of_outcomes(integrands, FEW_OUTCOMES)
     if moments is None:
-        letters = Centred(bounds=Norms(integrate=False).norm, found=known)
-        space = letters.space
+        forms = NormalForms(bounds=Norms(integrate=False).norm, found=known)
+        space = forms.space
         try:
             with np.errstate(all="ignore"):
-                polynomials = (_polynomial(letters.reading, one) for one in integrands)
+                polynomials = (_polynomial(forms, one) for one in integrands)
                 terms = [mean_of_elements(one).terms for one in polynomials]
-                pairs = [value_of(space, expected(space, own, letters.sources)) for own in terms]
+                pairs = [value_of(space, expected(space, own, forms.sources)) for own in terms]
         except PolynomialError:
             moments = _of_outcomes(integrands, MOST_OUTCOMES)
         else:
@@ -441,15 +441,15 @@ def _of_polynomials(
     carried: Collection[int] = (),
 ) -> ExactMoments:
     """The moments by polynomials, whose indices stand for any number of elements."""
-    letters = Centred(groups, Norms(integrate=False).norm, known, carried)
-    space = letters.space
-    means = [mean_of_elements(_polynomial(letters.reading, one)).terms for one in integrands]
+    forms = NormalForms(groups, Norms(integrate=False).norm, known, carried)
+    space = forms.space
+    means = [mean_of_elements(_polynomial(forms, one)).terms for one in integrands]
     count = len(means)
     found, off = np.zeros(count), np.zeros(count)
     for place, terms in enumerate(means):
-        found[place], off[place] = value_of(space, expected(space, terms, letters.sources))
+        found[place], off[place] = value_of(space, expected(space, terms, forms.sources))
     parts: dict[int, tuple[Floats, Floats]] = {}
-    sides = [[(one, drawn_in(one, letters.sources)) for one in terms] for terms in means]
+    sides = [[(one, drawn_in(one, forms.sources)) for one in terms] for terms in means]
     others = [[(_of_other_side(one), draws) for one, draws in terms] for terms in sides]
     for i in range(count):
         for j in range(i, count):
@@ -462,7 +462,7 @@ def _of_polynomials(
             space.spend(len(pairs))
             collected = space.collected(pairs, frozenset(), exactly=True)
             by_link: dict[int, list[Monomial]] = {}
-            for term in expected(space, collected, letters.sources):
+            for term in expected(space, collected, forms.sources):
                 if term.linked:
                     by_link.setdefault(term.linked, []).append(term)
             for linked, terms in by_link.items():
@@ -479,22 +479,22 @@ def _of_other_side(term: Monomial) -> Monomial:
     return term.with_atoms(tuple([Atom(one.draw, 1, *one[2:]) for one in term.atoms]))
 
 
-def _polynomial(reading: NormalForms, integrand: Integrand) -> Polynomial:
+def _polynomial(forms: NormalForms, integrand: Integrand) -> Polynomial:
     """An integrand as a polynomial, before it is averaged over the elements.
 
     Raises:
         PolynomialError: it is no polynomial.
     """
-    space = reading.letters.space
+    space = forms.space
     whole: Polynomial | None = None
     for value, power, centre in integrand.centred:
-        quantity = reading.polynomial(value)
+        quantity = forms.polynomial(value)
         if centre:
             quantity = quantity + -float(centre)
         raised = quantity.raised(power)
         whole = raised if whole is None else whole * raised
     if integrand.given is not None:
-        given = reading.polynomial(integrand.given).truth()
+        given = forms.polynomial(integrand.given).truth()
         whole = given if whole is None else whole * given
     return Polynomial.constant(space, 1.0) if whole is None else whole
 

@@ -1,8 +1,7 @@
 """The quantities of a graph as polynomials in letters, and the expectations of these.
 
-For expectations, a draw is its mean plus its deviation from it; a value that is neither a
-polynomial nor a function of one draw is unknown. For identities, a draw is a letter, and so is
-every value that is no polynomial.
+A draw is its mean plus its deviation from it; a value that is neither a polynomial nor a function
+of one draw is unknown.
 """
 
 from __future__ import annotations
@@ -610,24 +609,59 @@ def _growth(off: float) -> float:
     return max(1.0, math.expm1(off) / PRECISION)
 
 
-# ---- normal form ---------------------------------------------------------------------------------
+# ---- normal forms --------------------------------------------------------------------------------
 #
 # A quantity of the graph as a polynomial: the kernels of its functions, applied to polynomials.
 
 
 # the most values in a graph
 MOST_VALUES = 20_000
+# The most work of an analysis that goes through a recurrence step by step.
+MOST_WORK_BY_STEPS = 25_000
+_TWO_VALUES = {Values.TRUTHS: (0.0, 1.0), Values.SIGNS: (-1.0, 1.0)}
+NO_POLYNOMIAL = (ValueError, TypeError, AttributeError, IndexError)
+"""What a kernel raises that does not work on polynomials."""
+
+
+def _compares(function: Function) -> bool:
+    """Whether it is a truth about numbers: a polynomial only if it always or never holds."""
+    return function.truth and not function.takes_truth
+
+
+def _number_or_array(array: Any) -> Any:
+    """A fixed argument without the axis of draws."""
+    if array is None:
+        raise PolynomialError
+    array = np.asarray(array)
+    return float(array.item()) if array.ndim < 2 else array[..., 0]
 
 
 class NormalForms:
-    """The polynomials of a graph's values, each computed once."""
+    """The polynomials of a graph's values, each computed once.
 
-    def __init__(self, letters: Centred) -> None:
-        self.letters = letters
+    Their letters are for expectations: a draw is its mean plus its deviation from it. `groups` has
+    the group of each draw by its name; None means that all are in one group. `carried` has the ids
+    of values that are letters of their own; the expectation over them is taken after that over all
+    later draws.
+    """
+
+    def __init__(
+        self,
+        groups: Mapping[str, int] | None = None,
+        bounds: Norm | None = None,
+        found: Found | None = None,
+        carried: Collection[int] = (),
+    ) -> None:
+        self.space = Space(self._product, MOST_WORK_BY_STEPS if carried else MOST_WORK)
+        self._carried = carried
+        self.sources: dict[int, MomentSource] = {}
         # by id: polynomials in draws, and those with other letters; None where there is none
         self._plain: dict[int, Polynomial | Root | None] = {}
         self._known: dict[int, Polynomial | Root | None] = {}
         self._kept: list[Value] = []  # keeps the values alive, so that no id is used again
+        self._groups = groups
+        self._integrals = Integrals(bounds, found)
+        self._draws: dict[int, int] = {}  # the number of a draw, by the id of its value
 
     def polynomial(self, value: Value) -> Polynomial:
         """A value as a polynomial.
@@ -667,9 +701,9 @@ class NormalForms:
             if not value.random:
                 if value.constant is None:
                     return None
-                return Polynomial.constant(self.letters.space, number(value.constant))
+                return Polynomial.constant(self.space, number(value.constant))
             if value.kind == Kind.DRAW:
-                return self.letters.draw(value)
+                return self.draw(value)
             if all(self._plain[id(one)] is not None for one in random_inputs(value)):
                 return self.made(value, self._plain)
         return None
@@ -679,7 +713,7 @@ class NormalForms:
         done = id(value) in self._known or isinstance(self._plain[id(value)], Polynomial)
         if done or value.kind != Kind.COMPUTED:
             return ()
-        if self.letters.below(value) is not None and not _compares(value.function):
+        if self.below(value) is not None and not _compares(value.function):
             return ()
         return random_inputs(value)
 
@@ -687,11 +721,11 @@ class NormalForms:
         plain = self._plain[id(value)]
         if isinstance(plain, Polynomial) or value.kind != Kind.COMPUTED:
             return plain
-        if self.letters.below(value) is None or _compares(value.function):
+        if self.below(value) is None or _compares(value.function):
             with suppress(*NO_POLYNOMIAL):
                 return self.made(value, self._known)
         with suppress(*NO_POLYNOMIAL):
-            return self.letters.other(value)
+            return self.other(value)
         return plain
 
     def made(
@@ -721,56 +755,9 @@ class NormalForms:
             return found
         if value.truth:
             found.binary = True
-        return self.letters.carried(value, found)
+        return self.carried(value, found)
 
-
-NO_POLYNOMIAL = (ValueError, TypeError, AttributeError, IndexError)
-"""What a kernel raises that does not work on polynomials."""
-
-
-def _compares(function: Function) -> bool:
-    """Whether it is a truth about numbers: a polynomial only if it always or never holds."""
-    return function.truth and not function.takes_truth
-
-
-# ---- letters -------------------------------------------------------------------------------------
-
-
-# The most work of an analysis that goes through a recurrence step by step.
-MOST_WORK_BY_STEPS = 25_000
-_TWO_VALUES = {Values.TRUTHS: (0.0, 1.0), Values.SIGNS: (-1.0, 1.0)}
-
-
-def _number_or_array(array: Any) -> Any:
-    """A fixed argument without the axis of draws."""
-    if array is None:
-        raise PolynomialError
-    array = np.asarray(array)
-    return float(array.item()) if array.ndim < 2 else array[..., 0]
-
-
-class Centred:
-    """Letters for expectations: a draw is its mean plus its deviation from it.
-
-    `groups` has the group of each draw by its name; None means that all are in one group. `carried`
-    has the ids of values that are letters of their own; the expectation over them is taken after
-    that over all later draws.
-    """
-
-    def __init__(
-        self,
-        groups: Mapping[str, int] | None = None,
-        bounds: Norm | None = None,
-        found: Found | None = None,
-        carried: Collection[int] = (),
-    ) -> None:
-        self.space = Space(self._product, MOST_WORK_BY_STEPS if carried else MOST_WORK)
-        self._carried = carried
-        self.sources: dict[int, MomentSource] = {}
-        self.reading = NormalForms(self)
-        self._groups = groups
-        self._integrals = Integrals(bounds, found)
-        self._draws: dict[int, int] = {}  # the number of a draw, by the id of its value
+    # ---- letters -------------------------------------------------------------------------------
 
     def group(self, names: Sources) -> int:
         """The group of some draws.
@@ -794,7 +781,7 @@ class Centred:
             raise PolynomialError
         if arguments is not None:
             return self._elements(value, law, arguments)
-        given = [self.reading.polynomial(argument) for argument in value.inputs]
+        given = [self.polynomial(argument) for argument in value.inputs]
         try:
             line = law.as_line(*given)
         except TypeError:  # its formula needs an operation that polynomials do not have
@@ -893,7 +880,7 @@ class Centred:
             raise PolynomialError  # rounding decides one of the values
         first, last = computed.tolist()
         slope = (last - first) / (ends[1] - ends[0])
-        line: Polynomial = (self.reading.polynomial(draw) + -ends[0]) * slope + first
+        line: Polynomial = (self.polynomial(draw) + -ends[0]) * slope + first
         line.binary = value.truth
         return line
 

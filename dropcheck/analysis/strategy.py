@@ -23,12 +23,7 @@ from dropcheck.vocabulary.functions.linear_algebra import MATMUL
 
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
-    """Nothing is random: the quantities are computed once.
-
-    `scaled`, here and below, says whether the scale of the claim has to be computed too.
-    """
-
-    scaled: bool
+    """Nothing is random: the quantities are computed once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,27 +60,10 @@ class BlockMeans:
     with every right side; the program decides whether that is worth it.
     """
 
-    scaled: bool
     pairs: Value | None
 
 
-AveragingStrategy = Arithmetic | BlockMeans
-"""Strategies in which the operators of the statement are averages."""
-Strategy = AveragingStrategy | Certainty | Laws | Quantiles
-
-
-def sides(lowered: LoweredCase) -> tuple[Value | None, tuple[Value, ...]]:
-    """The side that the claim is about, and the sides that it is compared with.
-
-    For two sides, the claim is about the left one unless only the right one has an operator
-    (`1 == E(x)`).
-    """
-    operands = lowered.operands
-    if len(operands) == 3:
-        return operands[1], (operands[0], operands[2])
-    if operands[1].estimated and not operands[0].estimated:
-        return operands[1], (operands[0],)
-    return operands[0], (operands[1],)
+Strategy = Arithmetic | BlockMeans | Certainty | Laws | Quantiles
 
 
 def strategy_of(lowered: LoweredCase, tolerance: Tolerance | None = None) -> Strategy:
@@ -106,43 +84,24 @@ def strategy_of(lowered: LoweredCase, tolerance: Tolerance | None = None) -> Str
     """
     if lowered.law is not None:
         return Laws(lowered.law)
-    quantities = [value for operator in operators(lowered.operands) for value in operator.inputs]
-    if not any(value.random for value in quantities):
-        return Arithmetic(needs_scale(lowered))
     estimated = operators(lowered.operands)
+    quantities = [value for operator in estimated for value in operator.inputs]
+    if not any(value.random for value in quantities):
+        return Arithmetic()
     if any(operator.operator.quantile for operator in estimated):
         return Quantiles(tuple(estimated))
     certain = _certainty(lowered) if tolerance is None and not lowered.entries else None
-    return certain or averages_of(lowered)
-
-
-def averages_of(lowered: LoweredCase) -> BlockMeans:
-    """The strategy `BlockMeans` for a statement, even if it allows a stronger strategy."""
-    quantities = [value for operator in operators(lowered.operands) for value in operator.inputs]
-    return BlockMeans(
-        scaled=needs_scale(lowered),
-        pairs=None if lowered.entries else crossing(quantities),  # each entry is a comparison
-    )
-
-
-def needs_scale(lowered: LoweredCase) -> bool:
-    """Whether the claim's scale has to be computed.
-
-    The scale is known if the right side, or both ends of a range, have no operator and are not 0.
-    """
-    if lowered.entries:
-        return any(needs_scale(lowered.of_entry(place)) for place in range(len(lowered.entries)))
-    _, ends = sides(lowered)
-    if any(end.estimated for end in ends):
-        return True
-    return all(float(end.constant[..., 0]) == 0 for end in ends)
+    # each entry is a comparison of its own
+    return certain or BlockMeans(None if lowered.entries else crossing(quantities))
 
 
 def _certainty(lowered: LoweredCase) -> Certainty | None:
     if lowered.operators != ("==",):
         return None
-    side, (end, *_) = sides(lowered)
-    if side is None or end.estimated or side.kind != Kind.OPERATOR:
+    side, end = lowered.operands
+    if end.estimated and not side.estimated:  # `1 == P(c)`
+        side, end = end, side
+    if end.estimated or side.kind != Kind.OPERATOR:
         return None
     if not side.operator.probability:
         return None

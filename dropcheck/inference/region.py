@@ -400,6 +400,11 @@ class Reading:
         return replace(self, comparisons=comparisons, shown=shown)
 
     @property
+    def scaled(self) -> bool:
+        """Whether the scale of some comparison has to be computed."""
+        return any(part.known_scale is None for part in self.entries or (self,))
+
+    @property
     def of_each(self) -> list[Reading]:
         """The reading that each comparison is part of: its own entry's, or the whole."""
         parts = self.entries or (self,)

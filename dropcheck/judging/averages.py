@@ -58,6 +58,7 @@ from dropcheck.judging.look import (
     judge_look,
     more_draws,
     of_truths,
+    room_for,
     scales_of,
     sharpness_of,
     shown,
@@ -65,6 +66,7 @@ from dropcheck.judging.look import (
     undefined_at_averages,
     unit_of,
     until_decided,
+    value_at,
 )
 from dropcheck.known.enclosure import Enclosed, enclose, gradient, over
 from dropcheck.language.graph import Kind, Value, operators, ordered
@@ -470,8 +472,7 @@ def target_of(
 
     `near` bounds what rounding alone may do to the quantity.
     """
-    theta = theta_of(compiled, comparison, plan.centres)
-    estimate = float(theta(plan.middle[:, np.newaxis])[0])
+    estimate = value_at(compiled, comparison, plan.middle, plan.centres)
     if plan.pilot is not None:
         near = 2 * plan.directions[place].spread.standard_error(plan.pilot.units)
     if comparison.region.strict_end_within(estimate, near):
@@ -551,11 +552,9 @@ def reach_of(
         widths: half-widths of the averages, [terms].
         along: half-width of their combination along the direction.
     """
-    comparison, weights = run.reading.comparisons[place], plan.directions[place].weights
-    estimate = theta_of(compiled, comparison, plan.centres)(plan.middle[:, np.newaxis])[0]
-    quantity = enclosing(compiled, comparison, plan.centres)
-    low, high = enclose(quantity, plan.middle, widths, weights, (-along, along))
-    return float(max(high - estimate, estimate - low))
+    comparison = run.reading.comparisons[place]
+    slab = plan.directions[place].weights, (-along, along)
+    return room_for(compiled, comparison, plan.middle, plan.centres, widths, *slab)[1]
 
 
 def widths_that_decide(

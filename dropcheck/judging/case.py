@@ -407,8 +407,7 @@ class Prepared:
     lowered: LoweredCase
     reading: Reading  # the statement as quantities and regions
     strategy: Strategy
-    # None where nothing is simulated
-    compiled: Compiled | Counted | InCells | None
+    compiled: Compiled | Counted | InCells
     knowledge: Knowledge | None  # of averages, from the model itself
 
     def hull(self, quantity: Quantity | None, entry: tuple[int, ...] | None) -> Hull:
@@ -494,16 +493,6 @@ def _prepared(
     *,
     crossing: bool,
 ) -> Prepared:
-    strategy: Strategy = strategy_of(lowered, case.claim.tolerance)
-    compiled = compile_strategy(strategy, lowered.operands, crossing=crossing, registers=registers)
-    knowledge = None
-    if isinstance(strategy, BlockMeans) and isinstance(compiled, Compiled):
-        knowledge = knowledge_of(compiled)
-        if knowledge.exact is None and compiled.crossed is not None:
-            # crossing needs the mean of each group, and only its square may be known
-            compiled = replace(compiled, crossed=None)
-            knowledge = knowledge_of(compiled)
-        compiled = replace(compiled, unbounded=knowledge.unbounded)
     parsed = parse_claim(case.claim)
     alone = {
         name: text
@@ -512,11 +501,28 @@ def _prepared(
     }
     figure = case.claim.written is not None and case.claim.written.rounded
     printed = partial(printed_in, parsed.statement, alone, left_first=figure)
+    reading = read_statement(lowered, case.claim.tolerance, printed)
+    strategy = strategy_of(lowered, case.claim.tolerance)
+    compiled = compile_strategy(
+        strategy,
+        lowered.operands,
+        scaled=reading.scaled,
+        crossing=crossing,
+        registers=registers,
+    )
+    knowledge = None
+    if isinstance(strategy, BlockMeans) and isinstance(compiled, Compiled):
+        knowledge = knowledge_of(compiled)
+        if knowledge.exact is None and compiled.crossed is not None:
+            # crossing needs the mean of each group, and only its square may be known
+            compiled = replace(compiled, crossed=None)
+            knowledge = knowledge_of(compiled)
+        compiled = replace(compiled, unbounded=knowledge.unbounded)
     return Prepared(
         case=case,
         statement=parsed.statement,
         lowered=lowered,
-        reading=read_statement(lowered, case.claim.tolerance, printed),
+        reading=reading,
         strategy=strategy,
         compiled=compiled,
         knowledge=knowledge,
@@ -535,8 +541,8 @@ TOO_FAR = 2.0
 
 def calls_made(prepared: Prepared, spans: int, draws: int) -> CallCount | None:
     """How many calls the draws come from; None where no code is called."""
-    program = None if prepared.compiled is None else prepared.compiled.program
-    if program is None or not (spans and program.tests_code):
+    program = prepared.compiled.program
+    if not (spans and program.tests_code):
         return None
     return CallCount(program.calls(spans, draws), program.declared)
 

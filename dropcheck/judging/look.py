@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -68,6 +69,12 @@ def theta_of(compiled: Compiled, comparison: Comparison, centres: Floats) -> The
     return theta
 
 
+def value_at(compiled: Compiled, comparison: Comparison, means: Floats, centres: Floats) -> float:
+    """A comparison's quantity at averages, [terms]."""
+    with np.errstate(all="ignore"):
+        return float(theta_of(compiled, comparison, centres)(means[:, np.newaxis])[0])
+
+
 def used(compiled: Compiled, comparison: Comparison, averages: Floats) -> Floats:
     """The averages that a comparison's quantity is made of, and 0 for others: [terms]."""
     own = np.zeros_like(averages)
@@ -89,16 +96,14 @@ def rounding_of(
     A far smaller quantity, such as `P(x)**50`, may still have all its digits. Its bound follows
     from the rounding of the averages that it is made of, and of the `sides` that it compares.
     """
-    with np.errstate(all="ignore"):
-        value = float(theta_of(compiled, comparison, centres)(means[:, np.newaxis])[0])
-    if not abs(value) < SMALL * largest:
+    if not abs(value_at(compiled, comparison, means, centres)) < SMALL * largest:
         return LOOK_ROUNDING * largest
     sizes = np.zeros_like(means)
     for leaf in compiled.functional.leaves.values():
         for column, size in leaf.magnitudes(means, centres).items():
             sizes[column] = max(sizes[column], size)
-    low, high = enclose(enclosing(compiled, comparison, centres), means, LOOK_ROUNDING * sizes)
-    error = max(high - value, value - low, LOOK_ROUNDING * sides)
+    _, error = room_for(compiled, comparison, means, centres, LOOK_ROUNDING * sizes)
+    error = max(error, LOOK_ROUNDING * sides)
     return min(LOOK_ROUNDING * largest, error) if error > UNDERFLOW else 0.0
 
 
@@ -195,14 +200,21 @@ def lost(room: float, of_sides: float) -> Explanation:
 
 
 def room_for(
-    compiled: Compiled, comparison: Comparison, means: Floats, centres: Floats, off: Floats
-) -> float:
-    """The largest change of a quantity when its averages have errors up to `off`: [terms]."""
-    with np.errstate(all="ignore"):
-        value = float(theta_of(compiled, comparison, centres)(means[:, np.newaxis])[0])
+    compiled: Compiled,
+    comparison: Comparison,
+    means: Floats,
+    centres: Floats,
+    off: Floats,
+    *slab: Any,
+) -> tuple[float, float]:
+    """A quantity at its averages, and how far it may be moved when these have errors up to `off`.
+
+    Errors are [terms]; what bounds them further is given as `enclose` takes it.
+    """
+    value = value_at(compiled, comparison, means, centres)
     means, off = (used(compiled, comparison, one) for one in (means, off))
-    low, high = enclose(enclosing(compiled, comparison, centres), means, off)
-    return max(high - value, value - low)
+    low, high = enclose(enclosing(compiled, comparison, centres), means, off, *slab)
+    return value, max(high - value, value - low)
 
 
 def with_digits_left(
@@ -236,7 +248,7 @@ def with_digits_left(
     if (off[own] <= NOTHING * errors).all() and of_sides <= NOTHING * widen:
         return found
     means = means_of(tally.sums, tally.values)
-    room = room_for(compiled, comparison, means, tally.centres, off) + of_sides
+    room = room_for(compiled, comparison, means, tally.centres, off)[1] + of_sides
     at, region = interval.estimate, comparison.region
     if widen > 0:  # the nearer end decides
         allowed = NOTHING * max(min(at - interval.low, interval.high - at), widen)
@@ -652,15 +664,9 @@ def exact_quantity(
     exact = knowledge.means
     if exact is None:
         return None
-    theta = theta_of(compiled, comparison, exact.centres)
-    value = float(theta(exact.means[:, np.newaxis])[0])
-    if not math.isfinite(value):
-        return None
-    enclosed = enclosing(compiled, comparison, exact.centres)
-    means, errors = (used(compiled, comparison, one) for one in (exact.means, exact.errors + off))
-    low, high = enclose(enclosed, means, errors)
-    error = max(high - value, value - low, 0.0)
-    return Exact(value, error) if math.isfinite(error) else None
+    errors = exact.errors + off
+    value, error = room_for(compiled, comparison, exact.means, exact.centres, errors)
+    return Exact(value, max(error, 0.0)) if math.isfinite(value + error) else None
 
 
 def exact_average(run: CaseRun, comparison: Comparison) -> Exact | None:

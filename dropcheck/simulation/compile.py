@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dropcheck.analysis.strategy import (
-    AveragingStrategy,
+    Arithmetic,
     BlockMeans,
     Certainty,
     Laws,
@@ -351,13 +351,14 @@ def compile_strategy(
     strategy: Strategy,
     operands: Sequence[Value],
     *,
+    scaled: bool,
     crossing: bool = True,
     registers: Registers | None = None,
-) -> Compiled | Counted | InCells | None:
-    """The program for the operands of a statement; None if the strategy needs no simulation.
+) -> Compiled | Counted | InCells:
+    """The program for the operands of a statement.
 
-    `crossing` allows to combine draws with each other. `registers` are given if other statements
-    share the draws.
+    `scaled`: the scale of the claim must be estimated. `crossing` allows to combine draws with each
+    other. `registers` are given if other statements share the draws.
     """
     match strategy:
         case Laws():
@@ -373,8 +374,10 @@ def compile_strategy(
             if wrong.shape:
                 wrong = computed(ANY, wrong, like=wrong, shape=())
             return _counting(wrong, condition, registers)
-        case _:
-            return compile_averages(strategy, operands, crossing=crossing, registers=registers)
+        case BlockMeans(pairs) if crossing:
+            return compile_averages(operands, pairs, scaled=scaled, registers=registers)
+        case Arithmetic() | BlockMeans():
+            return compile_averages(operands, scaled=scaled, registers=registers)
 
 
 def _in_cells(quantities: Sequence[Sequence[Value]], registers: Registers | None) -> InCells:
@@ -392,30 +395,27 @@ def _in_cells(quantities: Sequence[Sequence[Value]], registers: Registers | None
 
 
 def compile_averages(
-    strategy: AveragingStrategy,
     operands: Sequence[Value],
+    pairs: Value | None = None,
     *,
-    crossing: bool = True,
+    scaled: bool,
     registers: Registers | None = None,
 ) -> Compiled:
     """The program and the functional of a statement whose operators are averages.
 
-    If the scale is not known, integrands for sizes are added.
+    If the scale is not known, integrands for sizes are added. `pairs` as in `crossed`.
     """
     builder = ProgramBuilder(registers)
     first = operators(operands)[::-1]  # in the order of the text
-    leaves = {id(one): _leaf(one, builder, sizes=strategy.scaled) for one in first}
+    leaves = {id(one): _leaf(one, builder, sizes=scaled) for one in first}
     functional = Functional(tuple(operands), leaves)
     program = builder.build()
-    crossed = None
-    if crossing and isinstance(strategy, BlockMeans):
-        crossed = builder.crossed(strategy.pairs)
     return Compiled(
         program=program,
         functional=functional,
-        scaled=strategy.scaled,
+        scaled=scaled,
         values=builder.quantities,
-        crossed=crossed,
+        crossed=builder.crossed(pairs),
     )
 
 

@@ -517,40 +517,34 @@ def computed_by(step: Step, inputs: list[Array], **extra: int) -> Array:
         raise step.value.at.error(str(error), getattr(error, "hint", None)) from None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LawDraw:
-    """Makes the draws of a step from its law, once the arguments are known.
+def drawn_by_law(
+    value: Value,
+    generator: np.random.Generator,
+    inputs: list[Array],
+    draws: int,
+    draws_first: bool = False,
+) -> Array:
+    """The draws of a value from its law, whose arguments are the inputs.
 
     With `draws_first`, the axis of draws may come first in memory, as code needs it.
+
+    Raises:
+        DropcheckError: an argument is outside the law's domain; the error is at the draw's place in
+            the text.
     """
-
-    step: Step
-    generator: np.random.Generator
-    draws: int
-    draws_first: bool = False
-
-    def __call__(self, arguments: list[Array]) -> Array:
-        """The draws.
-
-        Raises:
-            DropcheckError: an argument is outside the law's domain; the error is at the draw's
-                place in the text.
-        """
-        value = self.step.value
-        law = value.law
-        assert law is not None
-        arguments = [number(argument) for argument in arguments]
-        if any(one.random for one in value.inputs):
-            problem = argument_problem(law.parameters, arguments)
-            if problem is not None:
-                raise value.at.error(
-                    f"{law.name}: {problem}, in some draw",
-                    "bound it on a line above, for example with clip(…) or abs(…)",
-                )
-        try:
-            return law.sample(self.generator, arguments, value.shape, self.draws, self.draws_first)
-        except ValueError as error:
-            raise value.at.error(f"{law.name} cannot be drawn: {error}") from None
+    law, arguments = value.law, [number(one) for one in inputs]
+    assert law is not None
+    if any(one.random for one in value.inputs):
+        problem = argument_problem(law.parameters, arguments)
+        if problem is not None:
+            raise value.at.error(
+                f"{law.name}: {problem}, in some draw",
+                "bound it on a line above, for example with clip(…) or abs(…)",
+            )
+    try:
+        return law.sample(generator, arguments, value.shape, draws, draws_first)
+    except ValueError as error:
+        raise value.at.error(f"{law.name} cannot be drawn: {error}") from None
 
 
 def crossed_product(left: Array, right: Array, batches: int) -> Array:
@@ -1080,13 +1074,8 @@ class Program:
             if step.kernel is None:
                 count = self.span_draws if self.paired else draws
                 if step.value.law is not None:
-                    draw = LawDraw(
-                        step=step,
-                        generator=generator,
-                        draws=count,
-                        draws_first=calls_code,
-                    )
-                    arrays[step.target] = draw(inputs)
+                    drawn = drawn_by_law(step.value, generator, inputs, count, calls_code)
+                    arrays[step.target] = drawn
                 elif step.value.call is not None:
                     arrays[step.target] = code.given(step.value, inputs, count)
             else:

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from scipy import stats
 
-from dropcheck.analysis.strategy import averages_of
+from dropcheck.analysis.strategy import BlockMeans, strategy_of
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Registry
 from dropcheck.execution.schedule import carried_out
+from dropcheck.inference.region import read_statement
 from dropcheck.judging.case import prepare
 from dropcheck.judging.judge import run_case
 from dropcheck.language.compile import LoweredCase, lower_case, parse_claim
@@ -108,7 +109,9 @@ def lowered(model: str, claim: str) -> LoweredCase:
 
 def averaged(case: LoweredCase, *, crossing: bool = False) -> Compiled:
     """A case compiled to averages, whatever strategy it allows."""
-    return compile_averages(averages_of(case), case.operands, crossing=crossing)
+    strategy = strategy_of(case)
+    pairs = strategy.pairs if crossing and isinstance(strategy, BlockMeans) else None
+    return compile_averages(case.operands, pairs, scaled=read_statement(case, None).scaled)
 
 
 def crossed(model: str, claim: str) -> Program | None:
