@@ -16,7 +16,7 @@ from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
 
-PILOT_DRAWS = 2**15
+PILOT_DRAWS = 2**16
 DEFAULT_SECONDS = 20.0  # of one core: about what the default budget takes
 
 

@@ -12,7 +12,6 @@ from enum import Enum
 
 Detail = float | str
 
-_HEAVY = "heavy-tailed: the sample does not settle, and more draws may not help"
 _TOO_RARE = "more draws may still miss an event this rare: make it more likely in the model"
 _DOMAIN = (
     "give the law ends (truncated_normal), guard the step (where, given=), or accept what the "
@@ -105,9 +104,10 @@ class Reason(Enum):
     )
     TOO_FEW_FOR_BOUND = ("too few draws to bound the violations",)
     NO_DIFFERENCE_YET = ("no draw differs yet, and {needed:,.0f} are needed",)
-    TOO_SKEWED = ("the averages are still too skewed for the normal limit",)
-    HEAVY_SUM = ("a few draws carry the sum (heavy tails)", _HEAVY)
-    HEAVY_PART = ("a few draws carry an average that the quantity is made of (heavy tails)", _HEAVY)
+    HEAVY_SUM = (
+        "a few draws still carry an average (heavy tails, or skewed)",
+        "heavy-tailed, or skewed: the sample has not settled, and more draws may not help",
+    )
     AT_THE_EDGE = (
         "the estimate lies where no interval can decide, at the edge of what is claimed",
         "at the edge of what is claimed: use == or a range, or claim a little more or less",

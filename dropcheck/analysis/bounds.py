@@ -65,31 +65,11 @@ def sum_of(value: Value) -> tuple[WeightedValues, float]:
         if by_it or not isinstance(number, float):
             return (), 0.0
         return ((1 / number if function is DIVIDE else number, one),), 0.0
-    joined = inputs[0]
-    adds_up = function in (SUM, MEAN) and value.shape == () and len(joined.shape) == 1
-    of_parts = (
-        joined.kind == Kind.COMPUTED and joined.function.does == "joins" and len(joined.inputs) > 1
-    )
-    if adds_up and of_parts:
-        return _of_joined(joined, 1.0 if function is SUM else 1 / len(joined.inputs))
     return (), 0.0
 
 
 def _varies(value: Value) -> bool:
     return value.random or value.estimated
-
-
-def _of_joined(joined: Value, factor: float) -> tuple[WeightedValues, float]:
-    """The sum of the numbers that an array is made of, each times a factor."""
-    if any(one.shape != () for one in joined.inputs):
-        return (), 0.0
-    known = [0.0 if _varies(one) else one.known for one in joined.inputs]
-    if not all(isinstance(one, float) for one in known):
-        return (), 0.0
-    counted: dict[int, tuple[float, Value]] = {}
-    for one in filter(_varies, joined.inputs):
-        counted[id(one)] = (counted.get(id(one), (0.0, one))[0] + factor, one)
-    return tuple(counted.values()), factor * summed(float(one) for one in known)  # type: ignore[arg-type]  # all are numbers: see above
 
 
 @dataclass(frozen=True, slots=True)

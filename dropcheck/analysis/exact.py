@@ -20,7 +20,6 @@ from dropcheck.analysis.letters import PRECISION, NormalForms, drawn_in, expecte
 from dropcheck.analysis.norms import Norms
 from dropcheck.analysis.ring import (
     TINY,
-    Atom,
     Monomial,
     Polynomial,
     PolynomialError,
@@ -211,23 +210,15 @@ class ExactMoments:
     (Hoeffding 1948, section 5). If draws are not combined, all are in group 0, and the only part is
     the covariance itself.
 
-    The error of a mean is at most `error` · (|mean| + deviation), that of a covariance at most
-    `error` · the product of the two deviations. A variance whose digits are lost is never below the
-    truth. `means_off` bounds the errors of means, if better bounds are known.
+    The error of a mean is at most that of `mean_errors`, and at most `error` · (|mean| +
+    deviation); that of a covariance is at most `error` · the product of the two deviations. A
+    variance whose digits are lost is never below the truth.
     """
 
     means: Floats
+    mean_errors: Floats
     components: Mapping[frozenset[int], Floats]
     error: float
-    means_off: Floats | None = None
-
-    @property
-    def mean_errors(self) -> Floats:
-        """A bound of the error of each mean."""
-        if self.means_off is not None:
-            return self.means_off
-        deviations = np.sqrt(np.maximum(self.covariance(1).diagonal(), 0.0))
-        return self.error * (np.abs(self.means) + deviations)
 
     def covariance(self, draws: int) -> Floats:
         """The covariance matrix of averages over blocks with this number of draws of each group."""
@@ -322,9 +313,9 @@ def _of_outcomes(integrands: Sequence[Integrand], most: int) -> ExactMoments | N
         return None
     return ExactMoments(
         means=means,
+        mean_errors=off + PRECISION * sizes,
         components={frozenset({0}): covariance},
         error=error,
-        means_off=off + PRECISION * sizes,
     )
 
 
@@ -450,7 +441,13 @@ def _of_polynomials(
         found[place], off[place] = value_of(space, expected(space, terms, forms.sources))
     parts: dict[int, tuple[Floats, Floats]] = {}
     sides = [[(one, drawn_in(one, forms.sources)) for one in terms] for terms in means]
-    others = [[(_of_other_side(one), draws) for one, draws in terms] for terms in sides]
+    others = [
+        [
+            (term.with_atoms(tuple([one._replace(side=1) for one in term.atoms])), draws)
+            for term, draws in terms
+        ]
+        for terms in sides
+    ]
     for i in range(count):
         for j in range(i, count):
             pairs = [  # terms that share no draw have the covariance 0
@@ -473,10 +470,6 @@ def _of_polynomials(
                 values[i, j] = values[j, i] = value
                 sizes[i, j] = sizes[j, i] = size
     return _with_error(found, off, parts)
-
-
-def _of_other_side(term: Monomial) -> Monomial:
-    return term.with_atoms(tuple([Atom(one.draw, 1, *one[2:]) for one in term.atoms]))
 
 
 def _polynomial(forms: NormalForms, integrand: Integrand) -> Polynomial:
@@ -533,4 +526,4 @@ def _with_error(
         raise PolynomialError
     shares = np.divide(PRECISION * sizes, scales, out=np.zeros_like(scales), where=scales > 0)
     error = max(error, float(shares.max(initial=0.0)))
-    return ExactMoments(means=means, components=components, error=error)
+    return ExactMoments(means=means, mean_errors=error * scales, components=components, error=error)

@@ -103,10 +103,6 @@ class Monomial(NamedTuple):
         coefficient = product_of(self.coefficient, factor)
         return Monomial(coefficient, self.loss, self.tensors, self.atoms, self.linked)
 
-    def with_tensors(self, tensors: tuple[Tensor, ...]) -> Monomial:
-        """The term with other arrays."""
-        return Monomial(self.coefficient, self.loss, tensors, self.atoms, self.linked)
-
     def with_atoms(self, atoms: tuple[Atom, ...]) -> Monomial:
         """The term with other atoms."""
         return Monomial(self.coefficient, self.loss, self.tensors, atoms, self.linked)
@@ -806,7 +802,7 @@ def _taken(argument: Polynomial, found: Origin) -> Polynomial:
         labels = tuple(axes[at] for at in to)
         tensor: Any = (space.array(array), (*labels, label))
         terms = [
-            term.with_tensors((*term.tensors, tensor)) if label in term.labels else term
+            term._replace(tensors=(*term.tensors, tensor)) if label in term.labels else term
             for term in terms
         ]
     result = Polynomial(space, axes, found.shape, terms, binary=argument.binary)

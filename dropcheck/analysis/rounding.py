@@ -22,6 +22,7 @@ at random: a function needs no entry here.
 from __future__ import annotations
 
 import math
+import operator
 import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -101,7 +102,7 @@ class Moved:
         """
         function, name, work = value.function, value.operation, worker(value)
         manner = manner_of(name, value.options, tuple(one.shape[:-1] for one in inputs))
-        same = all(map(_is, inputs, moved))
+        same = all(map(operator.is_, inputs, moved))
         if same and (result.dtype == np.bool_ or manner.passes_on or manner.jumps):
             return result
         try:
@@ -328,7 +329,7 @@ def manner_of(name: str, options: tuple[tuple[str, Any], ...], shapes: tuple[Sha
 
     def gives_whole(given: Sequence[Array]) -> bool:
         with suppress(ValueError):
-            return not function.by_element and _are_whole(kernel(*given))
+            return not function.by_element and all((np.rint(x := kernel(*given)) == x).flat)
         return False
 
     with np.errstate(all="ignore"):
@@ -344,14 +345,6 @@ def manner_of(name: str, options: tuple[tuple[str, Any], ...], shapes: tuple[Sha
     known = np.concatenate([[0.0], *(np.abs(one).ravel() for one in numbers)])
     passed = np.isin(np.abs(found[np.isfinite(found)]), known).all()
     return Manner(bool(passed), np.array_equal(found, near, equal_nan=True), whole)
-
-
-def _are_whole(array: Array) -> bool:
-    return bool((array == np.rint(array)).all())
-
-
-def _is(one: Array, other: Array) -> bool:
-    return one is other
 
 
 def _exact_in(

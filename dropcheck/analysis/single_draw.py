@@ -143,16 +143,12 @@ class Steps:
         for place, value in enumerate(self.computed, 1):
             places[id(value)] = place
             inputs = tuple(
-                places[id(below)] if below.random else self._written_number(below)
+                places[id(below)] if below.random else _written(self._constant(below))
                 for below in value.inputs
             )
             shape = value.shape if self.draw.shape == () else None
             written.append((value.operation, value.options, shape, inputs))
         return *written, tuple(places[id(value)] for value in self.values)
-
-    def _written_number(self, value: Value) -> tuple[object, ...]:
-        array = self._constant(value)
-        return array.dtype.str, array.shape, array.tobytes()
 
     def evaluated(self, points: Floats) -> list[Floats]:
         """The quantities at values of the draw, each [points].
@@ -196,11 +192,8 @@ class Steps:
         return results
 
     def _constant(self, value: Value) -> Array:
-        return self._one_of(value.constant)
-
-    def _one_of(self, array: Array) -> Array:
-        """An array, or if it has the same number for all elements of the draw, this number."""
-        return array.reshape(-1)[:1] if self.draw.shape else array
+        """A fixed array; if it has the same number for all elements of the draw, this number."""
+        return value.constant.reshape(-1)[:1] if self.draw.shape else value.constant
 
     def enclosed(self, draw: Enclosure) -> list[Enclosure]:
         """The quantities, from the enclosure of the draw."""
@@ -216,6 +209,10 @@ class Steps:
                 unknown = np.full((*value.shape, draw.shape[-1]), np.inf)
                 found[id(value)] = Enclosure(-unknown, unknown, Near(unknown, unknown))
         return [found[id(value)] for value in self.values]
+
+
+def _written(array: Array) -> tuple[object, ...]:
+    return array.dtype.str, array.shape, array.tobytes()
 
 
 # ---- integrals -----------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ from dropcheck.judging.look import (
     Judged,
     by_calls,
     enclosing,
-    exact_average,
+    exact_quantity,
     judge_look,
     more_draws,
     of_truths,
@@ -187,7 +187,7 @@ def shortfall(
         own = neglected(skewness, excess, blocks, quantile) / MOST_NEGLECTED
         found = Shortfall(settles=draws * own if own > 1 else 0.0)
         if not own <= 1:  # what is not a number is not small
-            found = replace(found, unmet=_why(skewness, excess, blocks))
+            found = replace(found, unmet=Reason.HEAVY_SUM.explain())
     for column in columns:
         part, weight = centred[:, column], abs(float(weights[column]))
         if 0 < weight * float(np.abs(part).max()) <= rounding or (weight and len(columns) == 1):
@@ -197,7 +197,7 @@ def shortfall(
             allowed = min(MOST_SHARE, MOST_NEGLECTED / quantile**4)
         own = neglected(*shape(part), blocks, 1.0) / allowed
         if own > 1:
-            why = found.unmet or Reason.HEAVY_PART.explain()
+            why = found.unmet or Reason.HEAVY_SUM.explain()
             found = Shortfall(why, max(found.settles, draws * own))
     return found
 
@@ -228,22 +228,9 @@ def neglected(skewness: float, excess: float, blocks: int, quantile: float) -> f
     the Cramér series). Only the parts of the sample's γ and κ beyond three standard errors, which
     are √(6/n) and √(24/n), count.
     """
-    skew, tail = _beyond_chance(skewness, excess, blocks)
+    skew = max(abs(skewness) - 3 * math.sqrt(6 / blocks), 0.0)
+    tail = max(abs(excess) - 3 * math.sqrt(24 / blocks), 0.0)
     return quantile**4 * (skew**2 + tail / 4) / blocks
-
-
-def _beyond_chance(skewness: float, excess: float, blocks: int) -> tuple[float, float]:
-    return (
-        max(abs(skewness) - 3 * math.sqrt(6 / blocks), 0.0),
-        max(abs(excess) - 3 * math.sqrt(24 / blocks), 0.0),
-    )
-
-
-def _why(skewness: float, excess: float, blocks: int) -> Explanation:
-    """Which condition of the limit theorem fails, once it is known that one does."""
-    skew, tail = _beyond_chance(skewness, excess, blocks)
-    heavy = tail > 5 and tail / 4 > skew**2 / 2
-    return (Reason.HEAVY_SUM if heavy else Reason.TOO_SKEWED).explain()
 
 
 def draws_that_agree(alpha: float) -> float:
@@ -622,18 +609,6 @@ def accepted(run: CaseRun, compiled: Compiled) -> bool:
     return compiled.program.tests_code or run.asymptotic
 
 
-def plan_draws(
-    run: CaseRun, compiled: Compiled, knowledge: Knowledge | None
-) -> Generator[Request, SpanSums, DrawPlan]:
-    """Plan the draws that a case is judged by; asks for a pilot where one is needed.
-
-    Without knowledge, it is judged by the limit theorem.
-    """
-    if knowledge is not None and knowledge.exact is not None:
-        return _exactly(run, compiled, knowledge.exact, knowledge.guarantee)
-    return (yield from _by_pilot(run, compiled, knowledge))
-
-
 def _by_pilot(
     run: CaseRun, compiled: Compiled, knowledge: Knowledge | None
 ) -> Generator[Request, SpanSums, DrawPlan]:
@@ -793,19 +768,15 @@ def _exactly(
     whole = expecting(run, compiled, whole, targets)
     draws = min(whole.expected, whole.most)
     programs = [_in_blocks(plain, draws)]
-    if compiled.crossed is not None:
+    if compiled.crossed is not None:  # in blocks of several lengths, each half the one before
         crossed = compiled.crossed.program.fitted(most, FEWEST_BLOCKS)
-        programs += _blockings(crossed)
+        length = crossed.block_draws
+        programs.append(crossed.in_blocks_of(length))
+        while length >= 2 * SHORTEST_BATCH:
+            length //= 2
+            programs.append(crossed.in_blocks_of(length))
     choices = [expecting(run, compiled, known(one), targets) for one in programs]
     return min(choices, key=lambda plan: min(plan.expected, plan.most) * plan.program.cost)
-
-
-def _blockings(program: Program) -> list[Program]:
-    """A crossed program in blocks of several lengths, each half the one before."""
-    lengths = [program.block_draws]
-    while lengths[-1] >= 2 * SHORTEST_BATCH:
-        lengths.append(lengths[-1] // 2)
-    return [program.in_blocks_of(length) for length in lengths]
 
 
 def _in_blocks(program: Program, draws: int) -> Program:
@@ -859,7 +830,10 @@ def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge | None
     if conditions > MOST_CONDITIONS:
         why = Reason.TOO_MANY_CONDITIONS.explain(conditions=conditions, most=MOST_CONDITIONS)
         return not_drawn(why)
-    plan = yield from plan_draws(run, compiled, knowledge)
+    if knowledge is not None and knowledge.exact is not None:
+        plan = _exactly(run, compiled, knowledge.exact, knowledge.guarantee)
+    else:
+        plan = yield from _by_pilot(run, compiled, knowledge)
     if plan.pilot is not None:
         broken = run.undefined(plan.pilot, Method.BLOCK_MEANS, plan.guarantee, PILOT)
         if broken is not None:
@@ -890,7 +864,9 @@ def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge | None
         finding = replace(finding, explanation=hidden or finding.explanation)
     if run.confirms is not None or last.digits_lost or plan.guarantee is Guarantee.ASYMPTOTIC:
         return finding  # where digits are lost, the model's arithmetic may have lost them too
-    exact = exact_average(run, last.comparison)
+    exact = None
+    if knowledge is not None:
+        exact = exact_quantity(compiled, knowledge, last.comparison)
     if exact is not None:
         exact = Exact(exact.value * last.unit, exact.error * last.unit)
     return replace(finding, exact=exact)
@@ -942,7 +918,7 @@ def _deciding(run: CaseRun, compiled: Compiled, plan: DrawPlan, tally: Tally) ->
             lacks = shortfall(rows, weights, columns, draws, alpha, rounding, alike=alike)
             before = plan.lacks[place]
             if lacks.unmet is None and tally.draws < before.settles:
-                lacks = replace(before, unmet=before.unmet or Reason.TOO_SKEWED.explain())
+                lacks = replace(before, unmet=before.unmet or Reason.HEAVY_SUM.explain())
             lacks = once_expected(lacks, tally.draws, plan.rarest)
             interval = replace(interval, unmet=lacks.unmet, settles=lacks.settles)
             if lacks.unmet is not None:
@@ -1039,8 +1015,8 @@ def _more(
         return None
     if judged.interval.unmet is not None:
         settles = judged.interval.settles
-        if _carried_by_few(Shortfall(judged.interval.unmet, settles), tally.draws):
-            return None
+        if judged.interval.reason is Reason.HEAVY_SUM and settles > MOST_EXTRAPOLATED * tally.draws:
+            return None  # nothing is known of what more draws would do
         return settles - tally.draws + tally.program.span_draws if settles else None
     place, now = judged.place, plan
     if plan.exact_means is None or plan.endless is not None:
@@ -1049,15 +1025,6 @@ def _more(
     claimed = run.reading.comparisons[place]
     target, _ = target_of(compiled, now, place, claimed, judged.widen)
     return more_draws(draws_for(run, compiled, now, place, target), tally)
-
-
-def _carried_by_few(lacks: Shortfall, draws: int) -> bool:
-    """Whether a few draws carry an average: then nothing is known of what more would do."""
-    if lacks.unmet is None:
-        return False
-    heavy = lacks.unmet.reason in (Reason.HEAVY_SUM, Reason.HEAVY_PART)
-    skewed = lacks.unmet.reason is Reason.TOO_SKEWED
-    return heavy or (skewed and lacks.settles > MOST_EXTRAPOLATED * draws)
 
 
 def _hidden(

@@ -642,18 +642,6 @@ Streams = Callable[[int, int], np.random.Generator]
 """The streams of a case, by their purpose and the number of the span."""
 
 
-def undefined_draws(tally: Tally) -> Explanation | None:
-    """The explanation where draws are NaN or infinite; None where none is."""
-    if not tally.undefined:
-        return None
-    return Reason.UNDEFINED_DRAWS.explain(
-        undefined=tally.undefined,
-        draws=tally.looked_at,
-        percent=float(f"{100 * tally.undefined / tally.looked_at:.2g}"),
-        first=(tally.first_undefined or 0) + 1,
-    )
-
-
 def why_undefined(compiled: Compiled, tally: Tally) -> Explanation:
     """The explanation where the quantity is undefined at the averages themselves."""
     for leaf in compiled.functional.leaves.values():
@@ -661,15 +649,6 @@ def why_undefined(compiled: Compiled, tally: Tally) -> Explanation:
         if column is not None and tally.totals[column] == 0:
             return Reason.CONDITION_NEVER_TRUE.explain(draws=tally.drawn)
     return Reason.UNDEFINED_AT_AVERAGES.explain()
-
-
-def not_numbers(tally: Tally, streams: Streams, purpose: int) -> Explanation:
-    """The explanation where draws of code are NaN or infinite, with the first such draw."""
-    return Reason.NOT_NUMBERS.explain(
-        undefined=tally.undefined,
-        draws=tally.looked_at,
-        first=first_wrong(tally, tally.first_undefined or 0, streams, purpose),
-    )
 
 
 def first_wrong(tally: Tally, draw: int, streams: Streams, purpose: int) -> str:
@@ -1036,16 +1015,21 @@ class CaseRun:
         self, tally: Tally, method: Method | None, guarantee: Guarantee, purpose: int = MAIN
     ) -> Finding | None:
         """The finding where some draw is NaN or infinite; None where none is."""
-        why = undefined_draws(tally)
-        if why is None:
+        if not tally.undefined:
             return None
-        found = replace(drawn_so_far(tally, method, guarantee), draws=tally.drawn, explanation=why)
+        first, drawn, undefined = tally.first_undefined or 0, tally.looked_at, tally.undefined
+        found = replace(drawn_so_far(tally, method, guarantee), draws=tally.drawn)
         if tally.program.tests_code:  # what may be NaN or infinite has no mean
-            why = not_numbers(tally, self.generator, purpose)
+            shown = first_wrong(tally, first, self.generator, purpose)
+            why = Reason.NOT_NUMBERS.explain(undefined=undefined, draws=drawn, first=shown)
             return replace(found, verdict=Verdict.REFUTED, explanation=why)
         if tally.nowhere_defined:
             return replace(found, explanation=Reason.POWERS_OVERFLOW.explain())
-        return found
+        percent = float(f"{100 * undefined / drawn:.2g}")
+        why = Reason.UNDEFINED_DRAWS.explain(
+            undefined=undefined, draws=drawn, percent=percent, first=first + 1
+        )
+        return replace(found, explanation=why)
 
     def result(self, finding: Finding) -> CaseResult:
         """The finding as the result that reports are made from.

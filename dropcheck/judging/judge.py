@@ -46,7 +46,6 @@ from dropcheck.judging.look import (
     settling,
     sharpness_of,
     unit_of,
-    unknown_exactly,
     unless_turned,
     until_decided,
 )
@@ -234,7 +233,7 @@ def judge(run: CaseRun) -> Judging:
     if missing is not None:
         return not_drawn(missing)
     if known is None and run.settings.exact and not isinstance(run.prepared.strategy, Arithmetic):
-        return unknown_exactly()
+        return not_drawn(Reason.NOT_KNOWN_EXACTLY.explain())
     if known is None:
         return (yield from _as_drawn(run))
     if run.settings.exact or known.finding.verdict is Verdict.UNDECIDED or run.out_of_time():
@@ -315,7 +314,9 @@ def _confirmed(run: CaseRun, known: Known) -> Judging:
         blocks=drawn.blocks,
         seconds=drawn.seconds,
         sampling=drawn.sampling,
-        explanation=finding.explanation or _counted(drawn),
+        # of a certainty that is refuted, draws show counterexamples
+        explanation=finding.explanation
+        or (drawn.explanation if drawn.verdict is Verdict.REFUTED else None),
         warnings=drawn.warnings,
     )
 
@@ -343,11 +344,6 @@ def _says(run: CaseRun, known: Finding, drawn: Finding) -> bool:
     assert known.exact is not None
     sharp = 0.0 if known.sharpness is None else known.sharpness.asked
     return max(high - known.exact.value, known.exact.value - low) <= CONFIRMING * sharp
-
-
-def _counted(drawn: Finding) -> Explanation | None:
-    """What draws of a certainty show that is refuted: its counterexamples."""
-    return drawn.explanation if drawn.verdict is Verdict.REFUTED else None
 
 
 def _one_span(run: CaseRun, compiled: Compiled) -> Judging:
@@ -392,7 +388,7 @@ def judge_by_draws(run: CaseRun) -> Judging:
 
 
 # what more draws would settle, if the moments were known to exist
-_IF_MOMENTS = (Reason.TOO_SKEWED, Reason.HEAVY_SUM, Reason.HEAVY_PART, Reason.TOO_WIDE)
+_IF_MOMENTS = (Reason.HEAVY_SUM, Reason.TOO_WIDE)
 
 
 def _accepted(

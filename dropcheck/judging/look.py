@@ -39,7 +39,6 @@ from dropcheck.judging.case import (
     Judging,
     Knowledge,
     drawn_so_far,
-    not_drawn,
     of_calls,
     why_undefined,
 )
@@ -669,14 +668,6 @@ def exact_quantity(
     return Exact(value, max(error, 0.0)) if math.isfinite(value + error) else None
 
 
-def exact_average(run: CaseRun, comparison: Comparison) -> Exact | None:
-    """The quantity of one comparison of averages, by the analysis; None where that is unknown."""
-    compiled, knowledge = run.prepared.compiled, run.prepared.knowledge
-    if not isinstance(compiled, Compiled) or knowledge is None:
-        return None
-    return exact_quantity(compiled, knowledge, comparison)
-
-
 def exact_probability(event: Value, condition: Value | None) -> Exact | None:
     """The probability of an event that is one truth a draw; None where it is not known."""
     if event.shape or not event.binary or (condition is not None and condition.shape):
@@ -716,11 +707,6 @@ class Known:
         """The finding on the comparison that another finding is about."""
         asked = other.quantity, other.entry
         return next((one for one in self.findings if (one.quantity, one.entry) == asked), None)
-
-
-def unknown_exactly() -> Finding:
-    """The finding where the model does not give what is asked."""
-    return not_drawn(Reason.NOT_KNOWN_EXACTLY.explain())
 
 
 def known_exactly(run: CaseRun) -> Known | None:

@@ -87,7 +87,8 @@ class Registers:
         self.of: dict[int, int] = {}
         self.values: list[Value] = []
         read = {self.register(value) for value in shared}
-        self.draws = {at for at, value in enumerate(self.values) if _is_draw(value)}
+        drawn = (value.random and value.kind == Kind.DRAW for value in self.values)
+        self.draws = {at for at, is_draw in enumerate(drawn) if is_draw}
         self.span = self._common_span(read) if read else None
 
     def register(self, value: Value) -> int:
@@ -130,10 +131,6 @@ class Registers:
         most = most_of_span(self.values)
         draws = max(1, min(most, SPAN_BYTES // held, moment))
         return 1 << (draws.bit_length() - 1)
-
-
-def _is_draw(value: Value) -> bool:
-    return value.random and value.kind == Kind.DRAW
 
 
 class ProgramBuilder:

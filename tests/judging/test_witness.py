@@ -13,7 +13,7 @@ from trials import REFUTED, VERIFIED, N, judged
 from dropcheck.analysis import exact as analysis
 from dropcheck.analysis import single_draw
 from dropcheck.errors import InternalError, Problem
-from dropcheck.judging import look
+from dropcheck.judging import averages, look
 from dropcheck.known.cells import Estimate
 from dropcheck.results import Exact, Method
 
@@ -33,14 +33,16 @@ def off_by(resolutions: float) -> Callable[..., Exact | None]:
 
 def test_a_wrong_value_is_told_by_the_draws(monkeypatch: Patch) -> None:
     with monkeypatch.context() as far:
-        far.setattr(look, "exact_quantity", off_by(10))
+        for module in (averages, look):
+            far.setattr(module, "exact_quantity", off_by(10))
         for claim in ("E(x**2) == 1", "E(x**2) == 1.1"):
             with pytest.raises(
                 InternalError, match=r"by the model the exact value is 1\.1"
             ) as told:
                 judged(N, claim, draws_only=False)
             assert "dropcheck run claim" in (told.value.problem.hint or "")
-    monkeypatch.setattr(look, "exact_quantity", off_by(2))
+    for module in (averages, look):
+        monkeypatch.setattr(module, "exact_quantity", off_by(2))
     claim = "E(x**2) == 1 + 1 / 50"
     assert judged(N, claim, draws_only=False).verdict is VERIFIED  # draws alone tell so little
     with pytest.raises(InternalError, match=r"by the model the exact value is 1\.02"):
