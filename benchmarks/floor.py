@@ -70,7 +70,6 @@ class Simulated:
                 centres=self.centres,
                 first=0,
                 count=spans,
-                wanted=1.0,
             )
             tally.add(found)
             return tally

@@ -105,7 +105,7 @@ class Reason(Enum):
     TOO_FEW_FOR_BOUND = ("too few draws to bound the violations",)
     NO_DIFFERENCE_YET = ("no draw differs yet, and {needed:,.0f} are needed",)
     HEAVY_SUM = (
-        "a few draws still carry an average (heavy tails, or skewed)",
+        "a few draws carry an average (heavy tails, or skewed)",
         "heavy-tailed, or skewed: the sample has not settled, and more draws may not help",
     )
     AT_THE_EDGE = (

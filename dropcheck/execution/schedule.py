@@ -4,8 +4,7 @@ A case is a generator: it yields a `Request`, is sent the sums, and returns its 
 a request are put in order before the case gets them, so no result depends on who draws a span, or
 when. A case may also yield a `Task`, which another process carries out whole.
 
-With a time limit, cases that are nearest to their next look come first, so that the time gives as
-many verdicts as possible. The time that is left is shared by cases that cannot reach a next look.
+With a time limit, cases take turns: easy ones are decided soon, and the others share the time.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from heapq import heappop, heappush
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
@@ -43,7 +41,6 @@ class Task:
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
     after: Callable[[], Any] | None = None
-    wanted: float = 0.0
     draws: int = 0
 
     def carry_out(self) -> Any:
@@ -54,10 +51,6 @@ class Task:
 Start = Callable[[], Generator[Request | Task, Any, Result]]
 """Starts a case."""
 
-# With a time limit, the most drawing that is requested at a time, in seconds of one thread. A case
-# that is nearer to its next look is finished before another is begun. Others wait, in the order of
-# how many doublings of this they need.
-TURN_SECONDS = 0.05
 # The cost of a request, in nanoseconds, up to which it is drawn in the caller's thread: sending it
 # would take about as long.
 AT_ONCE_NANOSECONDS = 1e6
@@ -190,9 +183,9 @@ def drive(
     """Run all cases and yield (position, result) as they finish.
 
     Without a deadline, cases run in order, and at most a few more than there are threads are active
-    at once, so that memory does not grow with the registry. With a deadline, cases that are nearest
-    to their next look come first, and those that cannot reach it share the remaining time. After
-    the deadline, each request is cut to one span, and each case should decide by what it has.
+    at once, so that memory does not grow with the registry. With a deadline, all are begun and take
+    turns. After the deadline, each request is cut to one span, and each case should decide by what
+    it has.
 
     Args:
         starts: functions that start the cases.
@@ -230,17 +223,11 @@ class _Active(Generic[Result]):
     request: Request | Task = field(init=False)  # its latest
     parts: list[tuple[Request | Task, Future[Any]]] = field(default_factory=list)
     missing: int = 0
-    spent: float = 0.0  # seconds of drawing, over all threads
 
 
 @dataclass(slots=True, kw_only=True)
 class _Run(Generic[Result]):
-    """One run: cases that are not begun, those that wait for draws, and those being drawn.
-
-    Without a deadline, cases wait in their order. With one, cases that can reach their next look
-    come first, the nearest first; then the others, those with the least drawing first. Both are
-    measured in doublings of a turn, so that the order seldom changes.
-    """
+    """One run: cases that are not begun, those that wait for draws, and those being drawn."""
 
     waiting: deque[tuple[int, Start[Result]]]
     pool: Executor
@@ -250,7 +237,7 @@ class _Run(Generic[Result]):
     deadline: Deadline
     watch: Callable[[int], None]
     lost: Lost
-    parked: list[tuple[bool, int, int, _Active[Result]]] = field(default_factory=list)  # a heap
+    parked: deque[_Active[Result]] = field(default_factory=deque)
     out: int = 0  # cases that are being drawn by workers
     drawn: SimpleQueue[tuple[_Active[Result], int]] = field(default_factory=SimpleQueue)
     finished: deque[tuple[int, Result]] = field(default_factory=deque)
@@ -261,32 +248,13 @@ class _Run(Generic[Result]):
             while self.finished:
                 yield self.finished.popleft()
             if self.out < AHEAD * self.threads and (self.waiting or self.parked):
-                following = (False, 0, self.waiting[0][0]) if self.waiting else None
-                if following and not (self.parked and self.parked[0][:3] < following):
+                if self.waiting and (self.deadline.limited or not self.parked):
                     index, start = self.waiting.popleft()
                     self._proceed(_Active(index, start()), None)
                 else:
-                    self._draw(self._next_parked())
+                    self._draw(self.parked.popleft())
             elif self.out:
                 self._take_in(*self.drawn.get())
-
-    def _park(self, case: _Active[Result]) -> None:
-        late, turns = self._late(case), 0
-        if self.deadline.limited:
-            seconds = case.spent if late else case.request.wanted
-            turns = int(min(seconds / TURN_SECONDS, 1e15)).bit_length()
-        heappush(self.parked, (late, turns, case.index, case))
-
-    def _next_parked(self) -> _Active[Result]:
-        late, _, _, case = heappop(self.parked)
-        while not late and self._late(case):  # it was within reach before
-            self._park(case)
-            late, _, _, case = heappop(self.parked)
-        return case
-
-    def _late(self, case: _Active[Result]) -> bool:
-        left = self.deadline.left() * self.threads
-        return self.deadline.limited and case.request.wanted > left
 
     def _draw(self, case: _Active[Result]) -> None:
         """Draw the request of a case, or have it drawn."""
@@ -346,14 +314,12 @@ class _Run(Generic[Result]):
 
     def _proceed(self, case: _Active[Result], drawn: object | DropcheckError | None) -> None:
         """Send a case its sums or an error; store its next request, or its result."""
-        if isinstance(drawn, SpanSums):
-            case.spent += drawn.seconds
         step = advanced(case.judge, drawn)
         if isinstance(step, Done):
             self.finished.append((case.index, step.result))
         else:
             case.request = step
-            self._park(case)
+            self.parked.append(case)
 
 
 def _parts(request: Request, workers: int, longer: int) -> list[Request]:
@@ -490,5 +456,4 @@ def _joined(
         program=known[key],
         centres=np.array([np.pad(one.centres, (0, size - len(one.centres))) for one in requests]),
         count=count,
-        wanted=min(one.wanted for one in requests),
     )

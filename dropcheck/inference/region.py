@@ -463,13 +463,7 @@ def read_statement(
             for place, entry in enumerate(lowered.entries)
         )
         whole = tuple(comparison for part in parts for comparison in part.comparisons)
-        return Reading(
-            comparisons=whole,
-            side=parts[0].side,
-            ends=parts[0].ends,
-            known_scale=None,
-            entries=parts,
-        )
+        return replace(parts[0], comparisons=whole, known_scale=None, magnitudes=(), entries=parts)
     operands = lowered.operands
     magnitudes = tuple(map(SideMagnitude.of, operands))
     if len(operands) == 3:
@@ -490,13 +484,7 @@ def read_statement(
         if tolerance is not None and not tolerance.absolute:
             share = partial(_share_of, side, end)
             comparison = replace(comparison, quantity=share, share=True)
-        return Reading(
-            comparisons=(comparison,),
-            side=side,
-            ends=(end,),
-            known_scale=None,
-            magnitudes=magnitudes,
-        )
+        return Reading((comparison,), side, (end,), None, magnitudes)
     region, gives = _region(operator, fixed), None
     most = float(figure.unit / 2) if figure is not None and operator == "==" else math.inf
     if tolerance is not None:
@@ -513,9 +501,7 @@ def read_statement(
         lambda operands: operands[side], measures, region, side, gives=gives, most=most
     )
     scale = known_scale(magnitudes[side], [fixed])
-    return Reading(
-        comparisons=(comparison,), side=side, ends=(end,), known_scale=scale, magnitudes=magnitudes
-    )
+    return Reading((comparison,), side, (end,), scale, magnitudes)
 
 
 def _moved(reading: Reading, by: int, entry: tuple[int, ...]) -> Reading:
@@ -530,13 +516,7 @@ def _moved(reading: Reading, by: int, entry: tuple[int, ...]) -> Reading:
 
     ends = tuple(end + by for end in reading.ends)
     comparisons = tuple(map(moved, reading.comparisons))
-    return Reading(
-        comparisons=comparisons,
-        side=reading.side + by,
-        ends=ends,
-        known_scale=reading.known_scale,
-        magnitudes=reading.magnitudes,
-    )
+    return replace(reading, comparisons=comparisons, side=reading.side + by, ends=ends)
 
 
 def _distance(law: LawClaim) -> Reading:
@@ -589,24 +569,11 @@ def _range(lowered: LoweredCase, magnitudes: tuple[SideMagnitude, ...]) -> Readi
         region = Region(ends[0], ends[1], low_open, high_open)
         scale = known_scale(magnitudes[1], [ends[0], ends[1]])
         comparison = Comparison(lambda operands: operands[1], Quantity.MIDDLE, region, 1)
-        return Reading(
-            comparisons=(comparison,),
-            side=1,
-            ends=(low, high),
-            known_scale=scale,
-            magnitudes=magnitudes,
-        )
-
+        return Reading((comparison,), 1, (low, high), scale, magnitudes)
     measures = {0: Quantity.MIDDLE_MINUS_LEFT, 2: Quantity.MIDDLE_MINUS_RIGHT}
     above = _difference(1, low, measures[low], Region(0.0, math.inf, low_open=low_open))
     below = _difference(1, high, measures[high], Region(-math.inf, 0.0, high_open=high_open))
-    return Reading(
-        comparisons=(above, below),
-        side=1,
-        ends=(low, high),
-        known_scale=None,
-        magnitudes=magnitudes,
-    )
+    return Reading((above, below), 1, (low, high), None, magnitudes)
 
 
 def _fixed(value: Value) -> float | None:

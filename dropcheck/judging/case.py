@@ -20,7 +20,7 @@ from dropcheck.claims.registry import Case
 from dropcheck.claims.select import repeat_command
 from dropcheck.claims.values import case_name, decimal_text, parameter_text
 from dropcheck.errors import DropcheckError, InternalError, Problem
-from dropcheck.execution.schedule import TURN_SECONDS, Deadline
+from dropcheck.execution.schedule import Deadline
 from dropcheck.inference import budget
 from dropcheck.inference.budget import Look
 from dropcheck.inference.intervals import (
@@ -449,10 +449,10 @@ def prepare(case: Case, graphs: CaseGraphs | None = None, *, crossing: bool = Tr
     Raises:
         DropcheckError: where the case cannot be judged at all.
     """
-    graphs = graphs or CaseGraphs(keep=0)
-    lowered = graphs.lowered(case)
-    registers = _registers(lowered)
-    return _prepared(case, lowered, registers, crossing=crossing)
+    (made,) = prepare_together([case], graphs or CaseGraphs(keep=0), crossing=crossing)
+    if isinstance(made, DropcheckError):
+        raise made
+    return made
 
 
 def prepare_together(
@@ -738,7 +738,9 @@ UNLIMITED_DRAWS = 10**15
 # and memory holds them.
 SPANS_AT_ONCE = 512
 NUMBERS_AT_ONCE = 2**22
-# Under a time limit, a request takes at most this fraction of the time that is left.
+# Under a time limit, a request takes at most so many seconds of one thread, or this fraction of the
+# time that is left.
+TURN_SECONDS = 0.05
 TURNS_LEFT = 1000
 # The fewest draws that an interval is made from, and the draws in which ties are looked for.
 FEWEST_DRAWS = 1024
@@ -975,7 +977,6 @@ class CaseRun:
                 centres=tally.centres,
                 first=offset + tally.spans,
                 count=count,
-                wanted=a_span * (needed - tally.spans),
             )
             if offset and spans.first_undefined is not None:  # its number among the pilot's draws
                 first = max(spans.first_undefined - program.span_values, 0)

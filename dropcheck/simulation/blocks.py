@@ -54,9 +54,7 @@ STREAMS = 64
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """The spans from `first` to `first + count - 1` of one case's stream of draws.
-
-    `wanted` is the time in seconds, on one thread, until the case looks at its sums again.
-    """
+"""
 
     program: Program
     seed: int
@@ -65,7 +63,6 @@ class Request:
     centres: Floats
     first: int
     count: int
-    wanted: float = 0.0
 
     @property
     def draws(self) -> int:

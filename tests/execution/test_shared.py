@@ -25,7 +25,6 @@ from trials import compiled
 from dropcheck import interrupt
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.execution import schedule
 from dropcheck.execution.pool import Pool, Processes, can_fork, cluster
 from dropcheck.execution.schedule import Judge, Task, carried_out, drive
 from dropcheck.judging import case as case_run
@@ -364,7 +363,6 @@ def test_a_time_limit_ends_the_run_and_what_is_left_is_shared(
 
     monkeypatch.setattr(Request, "carry_out", timed)
     monkeypatch.setattr(case_run, "TURN_SECONDS", 0.002)
-    monkeypatch.setattr(schedule, "TURN_SECONDS", 0.002)
 
     def run(limit: float, tick: float) -> tuple[dict[str, CaseResult], float]:
         ticks = count()
