@@ -30,7 +30,7 @@ from dropcheck.analysis.rounding import TURNS, computed_again, may_turn
 from dropcheck.analysis.single_draw import Found
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, computed_from, number, ordered
-from dropcheck.vocabulary.domains import argument_problem
+from dropcheck.vocabulary.domains import LawParameter, argument_problem
 from dropcheck.vocabulary.function import Array, KernelError
 from dropcheck.vocabulary.functions.elementwise import DIVIDE
 
@@ -69,7 +69,7 @@ class Outcomes:
 def outcomes_of(roots: Sequence[Value], most: int) -> Outcomes | None:
     """All outcomes of the draws below some values; None if there are more, or not known."""
     values = ordered(roots)
-    if len(values) > MOST_VALUES or not values or not _may_be_few(values, most):
+    if len(values) > MOST_VALUES or not values:
         return None
     table = Outcomes(np.ones(1), {})
     with np.errstate(all="ignore"):
@@ -80,19 +80,6 @@ def outcomes_of(roots: Sequence[Value], most: int) -> Outcomes | None:
                 return None
             table = longer
     return table
-
-
-def _may_be_few(values: Sequence[Value], most: int) -> bool:
-    """Whether there may be few outcomes, by a quick test."""
-    elements = 0
-    for value in values:
-        if value.kind != Kind.DRAW:
-            continue
-        if value.law is None or not value.law.discrete or value.law.own_axes is not None:
-            return False
-        # each element of a draw has at least two values
-        elements += math.prod(value.shape)
-    return elements <= math.log2(most)
 
 
 def _computed(table: Outcomes, value: Value) -> Outcomes | None:
@@ -109,12 +96,13 @@ def _computed(table: Outcomes, value: Value) -> Outcomes | None:
 def _drawn(table: Outcomes, value: Value, most: int) -> Outcomes | None:
     """The table with a draw added: an outcome for each value of each of its elements."""
     law, elements = value.law, math.prod(value.shape)
-    if law is None:
+    if law is None or not law.discrete or law.own_axes is not None:
         return None
     own: list[Array] = []
     for element in range(elements):
         # the law's arguments for this element, in each outcome so far
-        arguments = [_argument(table, one, value, element) for one in value.inputs]
+        each = zip(value.inputs, law.parameters, strict=True)
+        arguments = [_argument(table, *one, value, element) for one in each]
         if any(one is None for one in arguments):
             return None
         columns = [one for one in arguments if one is not None]
@@ -153,14 +141,13 @@ def _drawn(table: Outcomes, value: Value, most: int) -> Outcomes | None:
     return table
 
 
-def _argument(table: Outcomes, argument: Value, drawn: Value, element: int) -> Array | None:
+def _argument(
+    table: Outcomes, argument: Value, parameter: LawParameter, drawn: Value, element: int
+) -> Array | None:
     """One argument of one element of a draw in each outcome: [numbers of the argument, outcomes].
 
     A list has several numbers, and must be fixed.
     """
-    if drawn.law is None:
-        return None
-    parameter = drawn.law.parameters[drawn.inputs.index(argument)]
     rows = len(table.probabilities)
     array = number(table.held[id(argument)] if argument.random else argument.constant)
     if parameter.axes:

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -536,6 +536,8 @@ def _sum_spread(use: Quantity, p: float) -> float:
 def _sum_size(use: Quantity, p: float) -> float:
     a, b = use.below
     if p < 0:  # if neither part is negative, at most that of either part
+        if _rest_of_share(use) and b.hull.low == 0:  # its hull does not keep it away from 0
+            return b.size(p)
         positive = use.value.operation == "+" and min(a.hull.low, b.hull.low) >= 0
         return min(a.size(p), b.size(p)) if positive else INF
     if use.same:
@@ -794,7 +796,13 @@ def _exponential_size(use: Quantity, p: float) -> float:
 
 
 def _logarithm_size(use: Quantity, p: float) -> float:
-    return _LOGARITHMS[use.value.operation] * use.below[0].log_size(p) if p > 0 else INF
+    """For an order below 0, by |log x| >= 1 - x where x is at most 1."""
+    x, factor = use.below[0], _LOGARITHMS[use.value.operation]
+    if p > 0:
+        return factor * x.log_size(p)
+    if x.line is None or x.hull.high > 1:
+        return INF
+    return inverse_of_line(replace(x.line, shift=x.line.shift - 1), -p) / factor
 
 
 def _logarithm_log_moment(use: Quantity, t: float) -> float:
@@ -817,6 +825,15 @@ def _rest_of_share(use: Quantity) -> bool:
     a, b = use.below
     share = b.value.kind == Kind.COMPUTED and b.value.operation in _SHARES
     return share and use.value.operation == "-" and a.hull == Hull(1.0, 1.0)
+
+
+def _share_size(use: Quantity, p: float) -> float:
+    """By 1 / F(x) <= 2 exp(a |x|) where b is 0."""
+    a, b = _SHARES[use.value.operation]
+    if p > 0 or b:
+        return _by_slope_size(use, p)
+    x = use.below[0]
+    return 2 * exponential(log_sum([x.log_moment(p * a), x.log_moment(-p * a)]) / -p)
 
 
 def _share_log_size(use: Quantity, p: float) -> float:
@@ -1104,7 +1121,7 @@ def _eigenvalue_size(use: Quantity, p: float) -> float:
 
 
 _SUM = Rules(_sum_size, _sum_spread, _sum_log_moment, _sum_log_size)
-_SHARE = Rules(_by_slope_size, _by_slope_spread, log_size=_share_log_size)
+_SHARE = Rules(_share_size, _by_slope_spread, log_size=_share_log_size)
 _TOTAL = Rules(_total_size, _total_spread, _total_log_moment)
 _RANKED = Rules(_ranked_size)
 _WHOLE = Rules(

@@ -390,7 +390,6 @@ class DrawPlan:
     fewest: int = FEWEST_DRAWS
     expected: int = FEWEST_DRAWS
     exact_means: Floats | None = None  # the averages themselves, where the model says them
-    scales: tuple[float, ...] | None = None  # of each comparison
     pilot: Tally | None = None
     endless: Reason | None = None  # why no number of draws would do, where none does
     # where the limit theorem judges: what the pilot lacks for each comparison, and the draws in
@@ -404,7 +403,7 @@ class DrawPlan:
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """The half-width at which each comparison is likely to be decided, and its scale.
+    """The half-width at which each comparison is likely to be decided.
 
     A width of 0 cannot be reached: the quantity lies where no interval decides; `sharp` is the
     half-width at which a closed end would be decided there. `refuting` says which comparisons are
@@ -414,7 +413,6 @@ class Targets:
     widths: tuple[float, ...]
     refuting: tuple[bool, ...]
     sharp: tuple[float, ...]
-    scales: tuple[float, ...]
 
     def settled(self, needed: Callable[[int, float], int]) -> int:
         """Draws after which the statement is likely to be settled; one refutation settles it.
@@ -444,7 +442,7 @@ def targets_of(run: CaseRun, compiled: Compiled, plan: DrawPlan) -> Targets | No
         near = LOOK_ROUNDING * scale / unit
         widths.append(target_of(compiled, plan, place, comparison, sharp[-1], near))
     targets, refuting = zip(*widths, strict=True)
-    return Targets(targets, refuting, tuple(sharp), scales)
+    return Targets(targets, refuting, tuple(sharp))
 
 
 def target_of(
@@ -482,7 +480,7 @@ def expecting(
         if plan.exact_means is not None:  # fewer draws show how near the quantity is to the end
             most = min(most, max(needed(*each) for each in enumerate(targets.sharp)))
     expected = max(expected, plan.fewest)
-    return replace(plan, scales=targets.scales, expected=expected, endless=endless, most=most)
+    return replace(plan, expected=expected, endless=endless, most=most)
 
 
 def draws_for(run: CaseRun, compiled: Compiled, plan: DrawPlan, place: int, target: float) -> int:

@@ -906,7 +906,6 @@ class QuantileTarget:
     form: QuantileSum
     sides: tuple[QuantileSum, ...]  # of the statement, where a difference of two is judged
     scale: float
-    asked: float
     widen: float
     rounding: float
 
@@ -947,7 +946,6 @@ def quantile_targets(
                 form=QuantileSum.of([operands[at] for at in looked_at], places),
                 sides=() if comparison.against is None else sides,
                 scale=scale,
-                asked=asked,
                 widen=widen,
                 rounding=min(rounding, widen / 1000) if widen > 0 else rounding,
             )

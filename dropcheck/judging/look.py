@@ -499,11 +499,6 @@ class Judged:
         return self.region.point and not (self.widen > 0 or math.isfinite(self.scale))
 
     @property
-    def over(self) -> bool:
-        """Whether no more draws can change it."""
-        return self.digits_lost or self.verdict is not Verdict.UNDECIDED
-
-    @property
     def region(self) -> Region:
         """Where the quantity may lie by what is claimed, with all that the claim allows."""
         return self.comparison.region

@@ -47,8 +47,6 @@ def _digest(seed: int, case_key: str) -> bytes:
 # With more rows, neighbouring rows are added up: this limits the memory, and Student's quantile for
 # this many blocks is within half a percent of the normal quantile.
 MOST_ROWS = 2048
-# Streams that are created at once: one at a time takes three times as long, because of the cache.
-STREAMS = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,16 +88,13 @@ class Request:
         The seconds of code are those of the processor, without its first calls.
         """
         started, watch, code = time.perf_counter(), Stopwatch(), self.program.code
-        parts: list[SpanSums] = []
-        end = self.first + self.count
         before = code.set_up
-        for start in range(self.first, end, STREAMS):
-            spans = range(start, min(start + STREAMS, end))
-            streams = [stream(self.seed, self.case_key, self.purpose, span) for span in spans]
-            parts += [
-                self.program.span(own, self.centres, span)
-                for own, span in zip(streams, spans, strict=True)
-            ]
+        parts = [
+            self.program.span(
+                stream(self.seed, self.case_key, self.purpose, span), self.centres, span
+            )
+            for span in range(self.first, self.first + self.count)
+        ]
         if not self.program.tests_code:
             return joined(parts, time.perf_counter() - started)
         return joined(parts, max(0.0, watch.seconds - (code.set_up - before)))

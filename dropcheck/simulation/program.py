@@ -50,23 +50,6 @@ def filled(array: Array | None) -> Array:
     return array
 
 
-def counts(truths: Truths, blocks: int) -> Floats:
-    """How many truths hold in each block, counting all elements: [blocks].
-
-    >>> counts(np.arange(48) % 3 == 0, 2).tolist()
-    [8.0, 8.0]
-    """
-    by_draw = truths.transpose(-1, *range(truths.ndim - 1))
-    if truths.ndim > 1 and by_draw.flags.c_contiguous:  # blocks are contiguous
-        truths = by_draw.reshape(-1)
-    truths = np.ascontiguousarray(truths)
-    # a truth is a byte that is 0 or 1: count the bits of eight bytes at once
-    whole = truths.shape[-1] // blocks % 8 == 0
-    held = np.bitwise_count(truths.view(np.uint64)) if whole else truths
-    rows = held.reshape(-1, blocks, held.shape[-1] // blocks)
-    return np.asarray(rows.sum(axis=(0, -1), dtype=np.float64))
-
-
 def middle(array: Array) -> float:
     """A number near the middle of the finite values, or 0 if that is near enough.
 
@@ -105,7 +88,8 @@ class Moments:
         """The integrand's sum in each block: [blocks]."""
         truths = self._truths(term)
         if truths is not None:
-            return counts(truths, self.blocks) * (self.draws / truths.size)
+            held: Floats = truths.reshape(-1, self.blocks, self.draws // self.blocks).sum((0, -1))
+            return held * (self.draws / truths.size)
         if term.given is None:
             product_sums = self._sums_of_product(*self._halves(term.factors))
             if product_sums is not None:

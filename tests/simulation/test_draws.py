@@ -17,7 +17,7 @@ from trials import compiled, judged
 
 from dropcheck.array_types import Floats
 from dropcheck.simulation.blocks import MAIN, MOST_ROWS, PILOT, Request, Tally, stream
-from dropcheck.simulation.program import Program, SpanSums, counts, means_of
+from dropcheck.simulation.program import Program, SpanSums, means_of
 
 # ---- streams -------------------------------------------------------------------------------------
 
@@ -106,14 +106,6 @@ def test_undefined_draws_are_counted_and_the_first_is_named(claim: str, least: f
         tally.add(found.span(np.random.default_rng(span), np.zeros(found.size), span))
     assert tally.undefined == len(bad)
     assert tally.first_undefined == (bad[0] if bad else None)
-
-
-@pytest.mark.parametrize("draws", [1, 8, 40, 1001])
-def test_truths_are_counted_as_one_by_one(draws: int) -> None:
-    truths = np.random.default_rng(draws).random((2, 2, 3 * draws)) < 0.3
-    right = truths.reshape(4, 3, draws).sum(axis=(0, 2)).tolist()
-    for same in (truths, np.asfortranarray(truths), truths[..., ::-1][..., ::-1]):
-        assert counts(same, 3).tolist() == right
 
 
 # ---- operators of averages -----------------------------------------------------------------------
