@@ -52,7 +52,6 @@ from dropcheck.judging.look import (
     LOOK_ROUNDING,
     Decide,
     Judged,
-    by_calls,
     enclosing,
     exact_quantity,
     judge_look,
@@ -841,7 +840,7 @@ def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge | None
 
     def looked(alpha: float) -> Finding:
         nonlocal last
-        decided = by_calls(_deciding(run, compiled, plan, tally), compiled, tally)
+        decided = _deciding(compiled, plan, tally)
         last = judge_look(run, compiled, tally, alpha, decided, plan.exact_means)
         if last is None:
             return undefined_at_averages(compiled, tally, plan.guarantee)
@@ -870,10 +869,9 @@ def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge | None
     return replace(finding, exact=exact)
 
 
-def _deciding(run: CaseRun, compiled: Compiled, plan: DrawPlan, tally: Tally) -> Decide:
-    """The function that judges the comparisons of a look; it is called once for each, in order."""
+def _deciding(compiled: Compiled, plan: DrawPlan, tally: Tally) -> Decide:
+    """The function that judges the comparisons of a look."""
     rows, by_limit = tally.sums / tally.block_values, plan.guarantee is Guarantee.ASYMPTOTIC
-    places = iter(range(len(run.reading.comparisons)))
     clipped = tally.clipped if tally.program.clips else None
 
     @np.errstate(all="ignore")  # blocks and weights may be as large as float64 holds
@@ -882,13 +880,15 @@ def _deciding(run: CaseRun, compiled: Compiled, plan: DrawPlan, tally: Tally) ->
         return Sample(rows @ weights, tally.block_units, own)
 
     def decided(
-        comparison: Comparison, alpha: float, widen: float, rounding: float, unit: float
+        place: int,
+        comparison: Comparison,
+        alpha: float,
+        widen: float,
+        rounding: float,
+        unit: float,
     ) -> tuple[Interval, Verdict]:
-        place = next(places)
-        direction, columns = (
-            plan.directions[place],
-            compiled.functional.columns(comparison.looked_at),
-        )
+        direction = plan.directions[place]
+        columns = compiled.functional.columns(comparison.looked_at)
         with np.errstate(all="ignore"):  # blocks and weights may be as large as float64 holds
             along = sample(direction.weights, place)
             seen = LimitSpread(guess=seen_variance(along.rows, along.units))

@@ -539,14 +539,6 @@ def _prepared(
 TOO_FAR = 2.0
 
 
-def calls_made(prepared: Prepared, spans: int, draws: int) -> CallCount | None:
-    """How many calls the draws come from; None where no code is called."""
-    program = prepared.compiled.program
-    if not (spans and program.tests_code):
-        return None
-    return CallCount(program.calls(spans, draws), program.declared)
-
-
 def result_of_error(case: Case, error: DropcheckError, alpha: float) -> CaseResult:
     """The result of a case that could not be judged; the error is its explanation.
 
@@ -640,15 +632,6 @@ def dependent(tally: Tally) -> bool:
 
 Streams = Callable[[int, int], np.random.Generator]
 """The streams of a case, by their purpose and the number of the span."""
-
-
-def why_undefined(compiled: Compiled, tally: Tally) -> Explanation:
-    """The explanation where the quantity is undefined at the averages themselves."""
-    for leaf in compiled.functional.leaves.values():
-        column = leaf.columns.get("g")
-        if column is not None and tally.totals[column] == 0:
-            return Reason.CONDITION_NEVER_TRUE.explain(draws=tally.drawn)
-    return Reason.UNDEFINED_AT_AVERAGES.explain()
 
 
 def first_wrong(tally: Tally, draw: int, streams: Streams, purpose: int) -> str:
@@ -1060,6 +1043,9 @@ class CaseRun:
             outcome = Outcome.UNDECIDED
         else:
             outcome = Outcome.PASS if finding.verdict is Verdict(claim.expect) else Outcome.FAIL
+        calls, program, spans = None, self.prepared.compiled.program, self.spans.get(MAIN, 0)
+        if spans and program.tests_code:
+            calls = CallCount(program.calls(spans, finding.draws), program.declared)
         more = None
         if finding.more_draws is not None and finding.more_draws < 1e18:
             more = max(1, math.ceil(finding.more_draws))
@@ -1087,7 +1073,7 @@ class CaseRun:
             more_seconds=None
             if more is None or not finding.draws
             else more * finding.seconds / finding.draws / self.threads,
-            calls=calls_made(self.prepared, self.spans.get(MAIN, 0), finding.draws),
+            calls=calls,
         )
 
     def _confirmed(self, finding: Finding, region: Region | None) -> bool | None:

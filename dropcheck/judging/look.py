@@ -40,7 +40,6 @@ from dropcheck.judging.case import (
     Knowledge,
     drawn_so_far,
     of_calls,
-    why_undefined,
 )
 from dropcheck.known.enclosure import Enclosed, Enclosure, enclose
 from dropcheck.language.graph import Value
@@ -439,35 +438,9 @@ def why_endless(interval: Interval, region: Region, widen: float) -> Reason:
     return Reason.AT_THE_EDGE if edge else Reason.TOO_FINE
 
 
-Decide = Callable[[Comparison, float, float, float, float], tuple[Interval, Verdict]]
-"""How one comparison is judged: its share of α, the widening of its region and the allowance for
-rounding give an interval and a verdict; the last number is the unit of results."""
-
-
-def by_calls(decided: Decide, compiled: Compiled, tally: Tally) -> Decide:
-    """The same judgement; for code with draws that are declared independent, also by its calls.
-
-    The declaration may be wrong. Calls are independent, as each has a seed of its own: the interval
-    is widened to hold the one from the averages of calls.
-    """
-    if not tally.program.declared:
-        return decided
-
-    def wider(
-        comparison: Comparison, alpha: float, widen: float, rounding: float, unit: float
-    ) -> tuple[Interval, Verdict]:
-        interval, verdict = decided(comparison, alpha, widen, rounding, unit)
-        if verdict is Verdict.UNDECIDED or interval.unmet is not None:
-            return interval, verdict
-        theta = theta_of(compiled, comparison, tally.centres)
-        interval = of_calls(interval, tally, theta, alpha)
-        if interval.unmet is not None:
-            return interval, Verdict.UNDECIDED
-        region = comparison.region
-        verdict = decide(interval.low, interval.high, region, widen, rounding, of_code=True)
-        return interval, verdict
-
-    return wider
+Decide = Callable[[int, Comparison, float, float, float, float], tuple[Interval, Verdict]]
+"""How the comparison at a place is judged: its share of α, the widening of its region and the
+allowance for rounding give an interval and a verdict; the last number is the unit of results."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -553,7 +526,13 @@ def judge_look(
         most, sides = max(largest, size) / unit, max(map(abs, part.sides(operands))) / unit
         rounding = rounding_of(compiled, comparison, means, centres, most, sides)
         share = alpha / len(reading.comparisons)
-        interval, verdict = decided(comparison, share, widen, rounding, unit)
+        interval, verdict = decided(place, comparison, share, widen, rounding, unit)
+        if tally.program.declared and verdict is not Verdict.UNDECIDED and interval.unmet is None:
+            # the declaration may be wrong: calls are independent, as each has a seed of its own
+            interval = of_calls(interval, tally, theta_of(compiled, comparison, centres), share)
+            ends, verdict = (interval.low, interval.high), Verdict.UNDECIDED
+            if interval.unmet is None:
+                verdict = decide(*ends, comparison.region, widen, rounding, of_code=True)
         of_sides = rounding_of_sides(run, part) / unit
         interval, verdict = with_digits_left(
             run, compiled, tally, comparison, (interval, verdict), widen, rounding, of_sides
@@ -641,8 +620,11 @@ def shown(
 
 def undefined_at_averages(compiled: Compiled, tally: Tally, guarantee: Guarantee) -> Finding:
     """The finding that the quantity is undefined at the averages themselves, and why."""
-    found = drawn_so_far(tally, Method.BLOCK_MEANS, guarantee)
-    return replace(found, explanation=why_undefined(compiled, tally))
+    why = Reason.UNDEFINED_AT_AVERAGES.explain()
+    given = (leaf.columns.get("g") for leaf in compiled.functional.leaves.values())
+    if any(column is not None and tally.totals[column] == 0 for column in given):
+        why = Reason.CONDITION_NEVER_TRUE.explain(draws=tally.drawn)
+    return replace(drawn_so_far(tally, Method.BLOCK_MEANS, guarantee), explanation=why)
 
 
 # ---- exact values --------------------------------------------------------------------------------

@@ -51,8 +51,7 @@ MOST_ROWS = 2048
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """The spans from `first` to `first + count - 1` of one case's stream of draws.
-"""
+    """The spans from `first` to `first + count - 1` of one case's stream of draws."""
 
     program: Program
     seed: int

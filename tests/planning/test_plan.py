@@ -74,7 +74,7 @@ def test_what_needs_no_draws_and_what_no_draws_can_tell_say_so() -> None:
         sharp="x ~ normal(1, 1); E(x) == 1; resolution: 1.0e-5",
         never="x ~ normal(0, 1); E(x, given=x > 50) == 50",
     )
-    plan = planned(registry, max_draws=100_000, seed=2)
+    plan = planned(registry, max_draws=100_000, seed=1)
     found = dict(zip(registry.claims, plan.cases, strict=True))
     assert (found["sum"].draws, found["sum"].within) == (0, True)
     assert (found["sharp"].draws or 0) > 1e9
