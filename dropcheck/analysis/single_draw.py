@@ -193,7 +193,8 @@ class Steps:
 
     def _constant(self, value: Value) -> Array:
         """A fixed array; if it has the same number for all elements of the draw, this number."""
-        return value.constant.reshape(-1)[:1] if self.draw.shape else value.constant
+        array: Array = value.constant
+        return array.reshape(-1)[:1] if self.draw.shape else array
 
     def enclosed(self, draw: Enclosure) -> list[Enclosure]:
         """The quantities, from the enclosure of the draw."""

@@ -126,7 +126,12 @@ class Registers:
         random = [at for at, value in enumerate(self.values) if value.random]
         steps = freeing([self.step(at) for at in random], read)
         held = _held(steps, [self.values[at] for at in read])
-        cost = max(1.0, sum(_cost_beside_others(self.values[at]) for at in random))
+        # code under test is called once for all draws of a span
+        costs = (
+            SAMPLE_ELEMENT_COST * one.elements if one.call is not None else _cost(one)
+            for one in (self.values[at] for at in random)
+        )
+        cost = max(1.0, sum(costs))
         moment = max(SHORTEST_SPAN, int(SPAN_NANOSECONDS / cost))
         most = most_of_span(self.values)
         draws = max(1, min(most, SPAN_BYTES // held, moment))
@@ -224,19 +229,16 @@ def _held(steps: Sequence[Step], read: Iterable[Value], powers: int = 2) -> int:
 
     Integrands take those of what they read: floats, in so many powers. Truths are counted.
     """
-    sizes = {step.target: _bytes(step.value) for step in steps}
+    # bytes of a value for each draw: a truth takes 1, and the random bits behind it 2
+    sizes = {
+        one.target: (3 if one.value.binary else 8) * math.prod(one.value.shape) for one in steps
+    }
     now = most = 0
     for step in steps:
         now += sizes[step.target]
         most = max(most, now)
         now -= sum(sizes.get(register, 0) for register in step.frees)
     return max(1, most + sum(8 * powers * math.prod(v.shape) for v in read if not v.binary))
-
-
-def _bytes(value: Value) -> int:
-    """Bytes of a value for each draw. A truth takes 1 byte, and the random bits behind it 2."""
-    size = 3 if value.binary else 8
-    return size * math.prod(value.shape)
 
 
 def _batches(product: Value, values: list[Value]) -> tuple[int, int, float] | None:
@@ -268,11 +270,6 @@ def _cost(value: Value) -> float:
     if value.kind == Kind.DRAW:
         return draw_cost(value.law, shape)
     return value.function.cost(shape, [below.shape for below in value.inputs])
-
-
-def _cost_beside_others(value: Value) -> float:
-    """The cost of a draw in a span; code under test is called once for all draws of it."""
-    return SAMPLE_ELEMENT_COST * value.elements if value.call is not None else _cost(value)
 
 
 def _rarest(values: Sequence[Value]) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, ClassVar
@@ -261,10 +261,6 @@ class Leaf:
         return self.operator.size(self._averages(means, centres))
 
 
-Computing = Callable[[Value, Kernel, list[Any]], Any]
-"""Computes a value of a functional from its inputs, by its kernel."""
-
-
 @dataclass(frozen=True, slots=True)
 class Functional:
     """The operands of a statement as functions of the averages."""
@@ -279,16 +275,13 @@ class Functional:
         steps = [tuple((one, kernel_of(one) if _below(one) else None) for one in o) for o in orders]
         object.__setattr__(self, "_steps", tuple(steps))
 
-    def values(
-        self, place: int, means: Any, centres: Floats, compute: Computing | None = None
-    ) -> dict[int, Any]:
+    def values(self, place: int, means: Any, centres: Floats) -> dict[int, Any]:
         """All that an operand is computed from, by id; the operand itself is the last.
 
         Args:
             place: the operand.
             means: averages, [terms, points], or an enclosure of them, [terms].
             centres: what they are about, [registers].
-            compute: computes a value from its inputs; by default its kernel does.
         """
         found: dict[int, Any] = {}
         for value, kernel in self._steps[place]:
@@ -298,8 +291,10 @@ class Functional:
                 found[id(value)] = number(value.constant)
             else:
                 inputs = [found[id(below)] for below in value.inputs]
-                made = kernel(*inputs) if compute is None else compute(value, kernel, inputs)
-                found[id(value)] = number(made) if compute is None else made
+                if any(isinstance(one, Enclosure) for one in inputs):
+                    found[id(value)] = applied(value.function, kernel, inputs)
+                else:
+                    found[id(value)] = number(kernel(*inputs))
         return found
 
     def evaluate(
@@ -324,7 +319,7 @@ class Functional:
         found: dict[int, Enclosure] = {}
         with np.errstate(all="ignore"):
             for place in wanted:
-                values = self.values(place, averages, centres, _applied)
+                values = self.values(place, averages, centres)
                 found[place] = enclosed(values[id(self.operands[place])], averages)
         return found
 
@@ -405,10 +400,6 @@ def means_of(sums: Floats, draws: int) -> Floats:
 def _below(value: Value) -> tuple[Value, ...]:
     """The inputs of a value that depend on averages; operators are not looked into."""
     return value.inputs if value.estimated and value.kind != Kind.OPERATOR else ()
-
-
-def _applied(value: Value, kernel: Kernel, inputs: list[Any]) -> Enclosure:
-    return applied(value.function, kernel, inputs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
