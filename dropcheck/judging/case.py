@@ -163,10 +163,10 @@ class Knowledge:
     `guarantee` is what an interval rests on: the limit theorem where the model bounds nothing.
     """
 
-    exact: ExactAverages | None
-    means: ExactMeans | None  # also where there is no variance
     bounds: Callable[[Floats], BoundedAverages]  # about centres, [registers]
-    guarantee: Guarantee
+    exact: ExactAverages | None = None
+    means: ExactMeans | None = None  # also where there is no variance
+    guarantee: Guarantee = Guarantee.ASYMPTOTIC
     undefined: Explanation | None = None  # why what is averaged may have no value
     unbounded: frozenset[int] = frozenset()  # columns for sizes that nothing bounds
     notes: tuple[str, ...] = ()  # what it takes for granted, as it fails too seldom to matter
@@ -196,30 +196,28 @@ def knowledge_of(compiled: Compiled) -> Knowledge:
 
     undefined = may_be_undefined(_averaged(compiled), norms.support)
     if undefined is not None:  # draws without a value have no bounds
-        return Knowledge(
-            exact=None,
-            means=None,
-            bounds=about,
-            guarantee=Guarantee.ASYMPTOTIC,
-            undefined=undefined,
-        )
+        return Knowledge(bounds=about, undefined=undefined)
     plain = about(compiled.program.origin)
     exact = None if compiled.program.whole else _exact(compiled, tuple(used), integrals)
     if exact is not None and _underflows(exact, plain):
         exact = None
+    guarantee = Guarantee.ASYMPTOTIC
     if np.isfinite(plain.sizes(math.inf)[used]).all():
         guarantee = Guarantee.FINITE_SAMPLE
-    elif exact is not None or _bounded(plain, used):
+    elif exact is not None or any(
+        np.isfinite(plain.sizes(order)[used]).all() for order in (2.0, LOW_ORDERS[-1])
+    ):
         guarantee = Guarantee.MOMENTS
-    else:
-        guarantee = Guarantee.ASYMPTOTIC
-    variances = exact is not None or bool(np.isfinite(plain.sizes(2.0)[used]).all())
+    unbounded: frozenset[int] = frozenset()
+    if exact is None and not np.isfinite(plain.sizes(2.0)[used]).all():
+        infinite = np.flatnonzero(~np.isfinite(plain.sizes(1.0)))
+        unbounded = frozenset(infinite.tolist()).difference(used)
     return Knowledge(
         exact=exact,
         means=exact or _means_alone(compiled, used, integrals),
         bounds=about,
         guarantee=guarantee,
-        unbounded=frozenset() if variances else _unbounded(plain, used),
+        unbounded=unbounded,
         notes=tuple(
             f"it is read given that {step} is defined, which fails with a chance of "
             f"{chance:.1g} a draw"
@@ -227,12 +225,6 @@ def knowledge_of(compiled: Compiled) -> Knowledge:
             if chance > 0
         ),
     )
-
-
-def _unbounded(averages: BoundedAverages, used: Sequence[int]) -> frozenset[int]:
-    """The columns beside those used whose averages the model does not bound."""
-    infinite = np.flatnonzero(~np.isfinite(averages.sizes(1.0)))
-    return frozenset(infinite.tolist()).difference(used)
 
 
 def _means_alone(compiled: Compiled, used: Sequence[int], integrals: Found) -> ExactMeans | None:
@@ -255,11 +247,6 @@ def _underflows(exact: ExactAverages, plain: BoundedAverages) -> bool:
         return False
     sizes = plain.sizes(2.0)[list(exact.used)][small]
     return bool(((sizes > 0) & (sizes**2 < UNDERFLOW)).any())
-
-
-def _bounded(averages: BoundedAverages, used: Sequence[int]) -> bool:
-    orders = (2.0, LOW_ORDERS[-1])
-    return any(bool(np.isfinite(averages.sizes(order)[used]).all()) for order in orders)
 
 
 def _averaged(compiled: Compiled) -> list[tuple[Value, Value | None]]:

@@ -268,11 +268,6 @@ def average(logs: Iterable[float]) -> float:
     return largest + math.log(sum(math.exp(log - largest) for log in listed) / len(listed))
 
 
-def power_of(log: float) -> float:
-    """The power of ten in an explanation."""
-    return math.floor(log / math.log(10.0)) if math.isfinite(log) else 0.0
-
-
 def in_cells(at_most: Floats, places: Indices) -> Floats:
     """Counts in the cells between some cuts: [..., cuts + 1], with all draws last, to [..., cells].
 
@@ -640,7 +635,8 @@ def one_law(run: CaseRun, claim: LawClaim, cells: InCells, values: Floats, size:
         for shape in map(of_law.shape, SHAPES):
             counts, chances = in_cells(row, shape) / effect, of_law.chances(shape)
             log = evidence(counts, chances)
-            yield EValue(log, Reason.LAW_SHAPE.explain(cells=len(counts), power=power_of(log)))
+            power = math.floor(log / math.log(10.0)) if math.isfinite(log) else 0.0
+            yield EValue(log, Reason.LAW_SHAPE.explain(cells=len(counts), power=power))
 
     def says(totals: Floats, draws: int, effect: float, alpha: float) -> Seen:
         rows = counter.of_entries(totals)

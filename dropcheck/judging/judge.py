@@ -75,14 +75,6 @@ def seen_draws(counted: Counted, tally: Tally) -> int:
     return 0 if math.isnan(held) else round(held)
 
 
-def seen_in(counted: Counted, tally: Tally) -> int:
-    """How many draws count, or how many calls, where draws of a call may depend on each other.
-
-    With a condition, as many calls count as would hold the draws in which it is true.
-    """
-    return seen_draws(counted, tally) // tally.program.unit_draws
-
-
 # ---- certainties ---------------------------------------------------------------------------------
 
 
@@ -113,14 +105,16 @@ def by_counterexample(run: CaseRun, claim: Certainty, counted: Counted) -> Judgi
     expected = max(program.fewest_planned, unit * math.ceil(needed))
 
     def judged(alpha: float) -> Finding:
-        violations, seen = round(float(tally.totals[0])), seen_in(counted, tally)
+        violations, own = round(float(tally.totals[0])), seen_draws(counted, tally)
+        # with a condition, as many calls count as would hold the draws in which it is true
+        seen = own // unit
         explanation, more = Reason.TOO_FEW_FOR_BOUND.explain(), None
         if counted.conditional and not seen:
             explanation = Reason.CONDITION_NEVER_TRUE.explain(draws=tally.drawn)
         elif seen:
-            more = needed * unit * tally.drawn / seen_draws(counted, tally)
+            more = needed * unit * tally.drawn / own
             more += program.span_draws - tally.drawn
-        off = violations / max(1, seen_draws(counted, tally))
+        off = violations / max(1, own)
         # in so many calls at least there is a violation, and in so many at most
         low = clopper_pearson(-(-violations // unit), seen, alpha)[0] / unit
         high = clopper_pearson(min(violations, seen), seen, alpha)[1]
@@ -139,7 +133,7 @@ def by_counterexample(run: CaseRun, claim: Certainty, counted: Counted) -> Judgi
             more_draws=more,
         )
         if violations:
-            why = _counterexamples(run, tally, violations, seen_draws(counted, tally))
+            why = _counterexamples(run, tally, violations, own)
             return replace(found, verdict=Verdict.REFUTED, explanation=why, more_draws=None)
         if upper_bound(0, seen, alpha) < bound:
             return replace(found, verdict=Verdict.VERIFIED, explanation=None, more_draws=None)
@@ -295,7 +289,10 @@ def _confirmed(run: CaseRun, known: Known) -> Judging:
     interval, confirmed = drawn.interval, False
     if shown is not None and interval is not None and drawn.guarantee is not Guarantee.ASYMPTOTIC:
         assert shown.exact is not None
-        if inside(shown.exact, interval, shown.scale) and not _counterexample(own, shown, drawn):
+        # a draw may show what the exact value says is as good as impossible
+        certain = isinstance(own.prepared.strategy, Certainty) and shown.verdict is Verdict.VERIFIED
+        denied = certain and drawn.verdict is Verdict.REFUTED
+        if inside(shown.exact, interval, shown.scale) and not denied:
             confirmed = _says(own, shown, drawn)
         elif own.alpha <= SELDOM:
             raise disagreement(run.case, shown.exact, interval, own.settings.seed)
@@ -319,12 +316,6 @@ def _confirmed(run: CaseRun, known: Known) -> Judging:
         or (drawn.explanation if drawn.verdict is Verdict.REFUTED else None),
         warnings=drawn.warnings,
     )
-
-
-def _counterexample(run: CaseRun, known: Finding, drawn: Finding) -> bool:
-    """Whether a draw shows what the exact value says is as good as impossible."""
-    certain = isinstance(run.prepared.strategy, Certainty) and known.verdict is Verdict.VERIFIED
-    return certain and drawn.verdict is Verdict.REFUTED
 
 
 def _says(run: CaseRun, known: Finding, drawn: Finding) -> bool:
