@@ -93,11 +93,7 @@ def exponential(x: float) -> float:
 
 def log_sum(exponents: Iterable[float]) -> float:
     """The logarithm of a sum of exponentials."""
-    exponents = list(exponents)
-    largest = max(exponents)
-    if not math.isfinite(largest):
-        return largest
-    return largest + math.log(math.fsum(math.exp(one - largest) for one in exponents))
+    return float(np.logaddexp.reduce(list(exponents)))
 
 
 def combined(sizes: Iterable[float], p: float) -> float:

@@ -262,10 +262,7 @@ def average(logs: Iterable[float]) -> float:
     True
     """
     listed = [*logs]
-    largest = max(listed, default=0.0)
-    if math.isinf(largest) or not listed:
-        return largest
-    return largest + math.log(sum(math.exp(log - largest) for log in listed) / len(listed))
+    return float(np.logaddexp.reduce(listed)) - math.log(len(listed)) if listed else 0.0
 
 
 def in_cells(at_most: Floats, places: Indices) -> Floats:
