@@ -114,16 +114,50 @@ class ExactAverages(ExactMeans):
         return max(float(weights @ covariance @ weights), 0.0) + rounding
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class BoundedAverages:
-    """Bounds of the L^p norms of a case's integrands about some centres.
+    """Bounds of a case's integrands about some centres, [registers]."""
 
-    `sizes` gives them by the order p, [terms]; those of order infinity bound the values themselves.
-    `ends` gives the least and the greatest value, [2, terms].
-    """
+    norms: Norms
+    compiled: Compiled
+    centres: Floats
+    known: dict[float, Floats] = field(default_factory=dict)
 
-    sizes: Callable[[float], Floats]
-    ends: Callable[[], Floats]
+    def sizes(self, order: float) -> Floats:
+        """Bounds of the L^p norms, [terms]; those of order infinity bound the values themselves."""
+        if order not in self.known:
+            each = [self._size(term, order) for term in self.compiled.program.terms]
+            self.known[order] = np.array(each)
+        return self.known[order]
+
+    def _size(self, term: Term, order: float) -> float:
+        """By Hölder's inequality over the factors of an integrand.
+
+        A condition only makes the norm smaller: where it fails, the integrand is 0.
+        """
+        degree = sum(power for _, power in term.factors)
+        size = 1.0
+        for register, power in term.factors:
+            value, centre = self.compiled.values[register], float(self.centres[register])
+            if math.isinf(order):
+                hull = self.norms.support.hull(value)
+                own = max(abs(hull.low - centre), abs(hull.high - centre))
+            else:
+                own = self.norms.centred_norm(value, centre, order * degree)
+            size *= raised(own, power)
+        return size
+
+    def _ends(self, term: Term) -> tuple[float, float]:
+        """An interval that holds an integrand, and 0 where it has a condition."""
+        size = self._size(term, math.inf)
+        (register, power), *others = term.factors or ((0, 0),)
+        if others or power != 1:
+            signed = any(odd % 2 for _, odd in term.factors)
+            return (-size if signed else 0.0), size
+        hull = self.norms.support.hull(self.compiled.values[register])
+        centre = float(self.centres[register])
+        low, high = hull.low - centre, hull.high - centre
+        return (low, high) if term.given is None else (min(low, 0.0), max(high, 0.0))
 
     @np.errstate(all="ignore")  # what is too large for float64 is infinite
     def along(self, weights: Floats, order: float) -> float:
@@ -134,8 +168,9 @@ class BoundedAverages:
     @np.errstate(all="ignore")  # what is too large for float64 is infinite
     def ends_along(self, weights: Floats) -> tuple[float, float]:
         """The ends between which the values of a combination of the integrands lie."""
-        own = weights != 0
-        each = weights[own] * self.ends()[:, own]
+        own = np.flatnonzero(weights)
+        terms = self.compiled.program.terms
+        each = weights[own] * np.reshape([self._ends(terms[column]) for column in own], (-1, 2)).T
         return float(each.min(axis=0).sum()), float(each.max(axis=0).sum())
 
     @np.errstate(all="ignore")  # what is too large for float64 is infinite
@@ -177,24 +212,14 @@ def knowledge_of(compiled: Compiled) -> Knowledge:
     integrals: Found = {}
     norms = Norms(found=integrals)
     used = compiled.functional.columns(range(len(compiled.functional.operands)))
-    terms = compiled.program.terms
-
-    def about(centres: Floats) -> BoundedAverages:
-        known: dict[float, Floats] = {}
-
-        def sizes(order: float) -> Floats:
-            if order not in known:
-                known[order] = np.array(
-                    [_size(norms, compiled, term, centres, order) for term in terms]
-                )
-            return known[order]
-
-        def ends() -> Floats:
-            return np.array([_ends(norms, compiled, term, centres) for term in terms]).T
-
-        return BoundedAverages(sizes=sizes, ends=ends)
-
-    undefined = may_be_undefined(_averaged(compiled), norms.support)
+    about = partial(BoundedAverages, norms, compiled)
+    values, terms = compiled.values, compiled.program.terms
+    averaged = [  # each with its condition
+        (values[register], None if term.given is None else values[term.given])
+        for term in terms
+        for register, _ in term.factors
+    ]
+    undefined = may_be_undefined(averaged, norms.support)
     if undefined is not None:  # draws without a value have no bounds
         return Knowledge(bounds=about, undefined=undefined)
     plain = about(compiled.program.origin)
@@ -247,46 +272,6 @@ def _underflows(exact: ExactAverages, plain: BoundedAverages) -> bool:
         return False
     sizes = plain.sizes(2.0)[list(exact.used)][small]
     return bool(((sizes > 0) & (sizes**2 < UNDERFLOW)).any())
-
-
-def _averaged(compiled: Compiled) -> list[tuple[Value, Value | None]]:
-    """The quantities that a program averages, each with its condition."""
-    values = compiled.values
-    return [
-        (values[register], None if term.given is None else values[term.given])
-        for term in compiled.program.terms
-        for register, _ in term.factors
-    ]
-
-
-def _size(norms: Norms, compiled: Compiled, term: Term, centres: Floats, order: float) -> float:
-    """A bound of an integrand's L^p norm, by Hölder's inequality over its factors.
-
-    A condition only makes the norm smaller: where it fails, the integrand is 0.
-    """
-    degree = sum(power for _, power in term.factors)
-    size = 1.0
-    for register, power in term.factors:
-        value, centre = compiled.values[register], float(centres[register])
-        if math.isinf(order):
-            hull = norms.support.hull(value)
-            own = max(abs(hull.low - centre), abs(hull.high - centre))
-        else:
-            own = norms.centred_norm(value, centre, order * degree)
-        size *= raised(own, power)
-    return size
-
-
-def _ends(norms: Norms, compiled: Compiled, term: Term, centres: Floats) -> tuple[float, float]:
-    """An interval that holds an integrand, and 0 where it has a condition."""
-    size = _size(norms, compiled, term, centres, math.inf)
-    (register, power), *others = term.factors or ((0, 0),)
-    if others or power != 1:
-        signed = any(odd % 2 for _, odd in term.factors)
-        return (-size if signed else 0.0), size
-    hull, centre = norms.support.hull(compiled.values[register]), float(centres[register])
-    low, high = hull.low - centre, hull.high - centre
-    return (low, high) if term.given is None else (min(low, 0.0), max(high, 0.0))
 
 
 def integrands_of(compiled: Compiled, centres: Floats) -> list[Integrand]:
