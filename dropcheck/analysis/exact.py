@@ -248,7 +248,12 @@ def exact_moments(
     except PolynomialError:
         if groups is not None:
             return None
-    return _of_outcomes(integrands, MOST_OUTCOMES) or _by_steps(integrands, found)
+    moments = _of_outcomes(integrands, MOST_OUTCOMES)
+    carried = _carried(quantities(integrands)) if moments is None else ()
+    if carried:  # a recurrence, averaged over step by step
+        with suppress(PolynomialError), np.errstate(all="ignore"):
+            return _of_polynomials(integrands, None, found, carried)
+    return moments
 
 
 def exact_means(
@@ -361,16 +366,6 @@ def _in_outcomes(integrand: Integrand, table: Outcomes) -> Floats:
         whole = np.where(given == 0, 0.0, whole)
     means: Floats = whole.reshape(-1, whole.shape[-1]).mean(axis=0)
     return np.broadcast_to(means, table.probabilities.shape)
-
-
-def _by_steps(integrands: Sequence[Integrand], known: Found | None) -> ExactMoments | None:
-    """The moments of a recurrence, averaged over step by step."""
-    carried = _carried(quantities(integrands))
-    if not carried:
-        return None
-    with suppress(PolynomialError), np.errstate(all="ignore"):
-        return _of_polynomials(integrands, None, known, carried)
-    return None
 
 
 def _carried(roots: Sequence[Value]) -> set[int]:

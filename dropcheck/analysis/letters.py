@@ -558,7 +558,8 @@ class ProductOfElements(MomentSource):
             raise PolynomialError
         self._raw = [1.0, *(_over_factors(value, count) for value, _ in raw)]
         # Π (1 + e) <= exp(Σ e): relative errors of factors add up
-        self._off = [0.0, *(PRECISION * _sum_over_factors(loss, count) for _, loss in raw)]
+        losses = (one * count if isinstance(one, float) else float(np.sum(one)) for _, one in raw)
+        self._off = [0.0, *(PRECISION * loss for loss in losses)]
         self.mean = self._raw[1]
         self.loss = _growth(self._off[1])
 
@@ -592,10 +593,6 @@ def _over_factors(value: ElementNumbers, count: int) -> float:
     if lost or not math.isfinite(product):
         raise PolynomialError
     return product
-
-
-def _sum_over_factors(loss: ElementNumbers, count: int) -> float:
-    return count * loss if isinstance(loss, float) else float(np.sum(loss))
 
 
 def _growth(off: float) -> float:
@@ -681,7 +678,9 @@ class NormalForms:
             PolynomialError: it is too large.
         """
         if id(value) not in self._plain:
-            below = in_order([value], self._unseen)
+            below = in_order(
+                [value], lambda v: [one for one in random_inputs(v) if id(one) not in self._plain]
+            )
             if len(self._plain) + len(below) > MOST_VALUES:
                 raise PolynomialError
             for one in below:
@@ -691,9 +690,6 @@ class NormalForms:
             if id(one) not in self._known:
                 self._known[id(one)] = self._read(one)
         return self._known[id(value)]
-
-    def _unseen(self, value: Value) -> Sequence[Value]:
-        return [one for one in random_inputs(value) if id(one) not in self._plain]
 
     def _read_plainly(self, value: Value) -> Polynomial | Root | None:
         """A value as a polynomial in draws."""

@@ -1010,25 +1010,17 @@ def mean_of_elements(quantity: Polynomial) -> Polynomial:
     return whole if count == 1 else whole.times(1.0 / count)
 
 
-def contracted(space: Space, term: Monomial) -> float:
-    """A term without atoms, summed over all its indices.
+def value_of(space: Space, terms: Iterable[Monomial]) -> tuple[float, float]:
+    """The sum of terms without atoms, all indices summed over, and the sum of their sizes.
 
     Raises:
         PolynomialError: it is too much work.
     """
-    if not term.tensors:
-        return term.coefficient
-    left = space.simplified(term)
-    if left.tensors:
-        raise PolynomialError
-    return left.coefficient
-
-
-def value_of(space: Space, terms: Iterable[Monomial]) -> tuple[float, float]:
-    """The sum of terms without atoms, all indices summed over, and the sum of their sizes."""
     total = size = 0.0
     for term in terms:
-        value = contracted(space, term)
-        total += value
-        size += abs(value) * term.loss
+        left = space.simplified(term) if term.tensors else term
+        if left.tensors:
+            raise PolynomialError
+        total += left.coefficient
+        size += abs(left.coefficient) * term.loss
     return total, size

@@ -346,13 +346,13 @@ def _means_of(
             continue
         ((register, power), *others) = term.factors or ((0, 0),)
         column = own.get(Term(((register, 1),), None))
-        simple = term.given is None and not others and power in (1, 2) and column is not None
-        if column is None or not simple or compiled.values[register].shape:
+        square = term.given is None and not others and power == 2
+        if column is None or not square or compiled.values[register].shape:
             asked.append(place)
             continue
         mean, variance = float(known.moments.means[column]), float(covariance[column, column])
-        means[place] = mean if power == 1 else variance + mean * mean
-        errors[place] = known.moments.error * raised(abs(mean) + math.sqrt(variance), power)
+        means[place] = variance + mean * mean
+        errors[place] = known.moments.error * raised(abs(mean) + math.sqrt(variance), 2.0)
     integrands = [_integrand(compiled, terms[place], known.centres) for place in asked]
     exact = exact_means(integrands, integrals)
     if exact is None:
@@ -602,17 +602,15 @@ def dependent(tally: Tally) -> bool:
 # Draws that are undefined, or that show an error of code: how many there are, and one of them.
 
 
-Streams = Callable[[int, int], np.random.Generator]
-"""The streams of a case, by their purpose and the number of the span."""
-
-
-def first_wrong(tally: Tally, draw: int, streams: Streams, purpose: int) -> str:
+def first_wrong(
+    tally: Tally, draw: int, streams: Callable[[int, int], np.random.Generator], purpose: int
+) -> str:
     """A wrong draw of code, in words; its span is drawn once more.
 
     Args:
         tally: of the case.
         draw: the number of the draw, or of any draw in its span.
-        streams: those of the case.
+        streams: those of the case, by their purpose and the number of the span.
         purpose: what the tally was drawn for.
     """
     # the pilot's first stream is left to what looks at single draws
@@ -950,8 +948,12 @@ class CaseRun:
         Raises:
             DropcheckError: with the parameters for which it is so.
         """
-        if not pilot.nowhere_defined or pilot.program.tests_code or self._only_powers_overflow():
+        if not pilot.nowhere_defined or pilot.program.tests_code:
             return
+        if isinstance(self.prepared.compiled, Compiled):  # or only powers overflow
+            program = self.prepared.compiled.program
+            if program.finite(self.generator(PILOT, 0), min(program.span_draws, PILOT_DRAWS)):
+                return
         where = parameter_text(self.case.parameters)
         raise self.prepared.lowered.at.error(
             f"{self.case.claim.id}: what the claim looks at is NaN or infinite on every draw"
@@ -959,13 +961,6 @@ class CaseRun:
             "look for a division by zero, a logarithm or a root of a negative number, or an "
             "overflow in the model",
         )
-
-    def _only_powers_overflow(self) -> bool:
-        """Whether the averaged quantities themselves are finite in some draws."""
-        if not isinstance(self.prepared.compiled, Compiled):
-            return False
-        program = self.prepared.compiled.program
-        return program.finite(self.generator(PILOT, 0), min(program.span_draws, PILOT_DRAWS))
 
     def undefined(
         self, tally: Tally, method: Method | None, guarantee: Guarantee, purpose: int = MAIN

@@ -361,13 +361,18 @@ def compile_strategy(
         case Quantiles(estimated):
             return _in_cells([operator.inputs for operator in estimated], registers)
         case Certainty(event, condition, claimed):
-            wrong = _settled(event) if claimed == 0 else _denied(_settled(event))
+            wrong = _settled(event)
+            wrong = wrong if claimed == 0 else _made_of(wrong, NOT)
             if condition is not None:
                 shape = np.broadcast_shapes(wrong.shape, condition.shape)
                 wrong = computed(AND, _settled(condition), wrong, like=wrong, shape=shape)
             if wrong.shape:
                 wrong = computed(ANY, wrong, like=wrong, shape=())
-            return _counting(wrong, condition, registers)
+            builder = ProgramBuilder(registers)
+            builder.term(((builder.register(wrong), 1),), None)
+            if condition is not None:
+                builder.term((), builder.register(_settled(condition)))
+            return Counted(builder.build(), condition is not None)
         case BlockMeans(pairs) if crossing:
             return compile_averages(operands, pairs, scaled=scaled, registers=registers)
         case Arithmetic() | BlockMeans():
@@ -413,28 +418,14 @@ def compile_averages(
     )
 
 
-def _counting(event: Value, condition: Value | None, registers: Registers | None) -> Counted:
-    """The program that counts the draws in which an event holds, and those of a condition."""
-    builder = ProgramBuilder(registers)
-    builder.term(((builder.register(event), 1),), None)
-    if condition is not None:
-        builder.term((), builder.register(_settled(condition)))
-    return Counted(builder.build(), condition is not None)
-
-
 def _truth(value: Value) -> Value:
     """A value as a truth: every number except 0 is true."""
-    return _settled(value if value.truth else _denied(_denied(value)))
+    return _settled(value if value.truth else _made_of(_made_of(value, NOT), NOT))
 
 
 def _settled(value: Value) -> Value:
     """An event; if code computed it, it is false where it depends on NaN."""
     return _made_of(value, IS_TRUE) if calls_below([value]) else value
-
-
-def _denied(value: Value) -> Value:
-    """`not` of a value."""
-    return _made_of(value, NOT)
 
 
 def _made_of(value: Value, function: Function) -> Value:
