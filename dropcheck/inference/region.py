@@ -424,11 +424,6 @@ class Reading:
         """Whether some comparison has estimates on both sides."""
         return any(comparison.against is not None for comparison in self.comparisons)
 
-    @property
-    def of_probabilities(self) -> bool:
-        """Whether every side is made of one probability: counts tell a small one from 0."""
-        return all(one.of_probability for one in self.magnitudes)
-
     def sides_at(self, operands: Sequence[float]) -> list[float]:
         """The magnitudes of the sides; those of probabilities alone, where there are some."""
         sides = list(zip(self.magnitudes, self.sides(operands), strict=True))

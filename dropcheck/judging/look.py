@@ -386,7 +386,9 @@ def scales_of(
             size = max(chain.from_iterable(written), default=0.0) or math.inf
         if not part.against_estimates:
             return size
-        sized = not part.of_probabilities and math.isfinite(size)
+        # counts tell a small probability from 0
+        counted = all(one.of_probability for one in part.magnitudes)
+        sized = not counted and math.isfinite(size)
         hidden = off + (run.resolution * size if sized else 0.0)
         return scale_of_sides(size, hidden, part.sides_at(operands))
 
