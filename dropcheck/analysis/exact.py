@@ -119,7 +119,7 @@ def _drawn(table: Outcomes, value: Value, most: int) -> Outcomes | None:
                 given.append(tuple(part.tolist()) if parameter.axes else float(part[0]))
                 first += len(one)
             found = law.points(*given)
-            if found is None or found[2] > 0:
+            if found is None or any(found[2]):
                 return None
             points.append(found)
         counts = np.array([len(one[0]) for one in points])[places.ravel()]

@@ -49,7 +49,7 @@ from dropcheck.judging.look import (
     unless_turned,
     until_decided,
 )
-from dropcheck.language.compile import CaseGraphs, ParsedClaim
+from dropcheck.language.compile import CaseGraphs, ParsedClaim, parse_claim
 from dropcheck.language.syntax import expressions_of, names_in
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import (
@@ -507,7 +507,7 @@ def true_at_one_value(prepared: Prepared, graphs: CaseGraphs) -> tuple[str, floa
     The parameter is a number with one value, which stands in the claimed side and in the model.
     """
     case = prepared.case
-    names = list(_claimed_names(prepared, graphs.parsed(case.claim)))
+    names = list(_claimed_names(prepared, parse_claim(case.claim)))
     if not names:
         return None
     own = judged_exactly(prepared)
