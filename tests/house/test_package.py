@@ -155,6 +155,7 @@ def loaded_by(folder: Path, *arguments: str) -> tuple[int, set[str]]:
         ("list", {"pydantic", "rich"}),
         ("list --format json", {"pydantic"}),
         ("check", {"numpy", "pydantic"}),
+        ("run mean-square", {"numpy", "pydantic", "rich"}),
         (
             "show mean-square",
             {"numpy", "pydantic", "rich", "scipy"},
