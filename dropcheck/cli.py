@@ -918,6 +918,7 @@ def _judged(given: Given, chosen: Chosen, settings: Settings) -> RunResult:
             processes=True,
             watch=tally.drew,
             decided=tally.decided,
+            plans=tally.plans,
         )
 
 

@@ -49,6 +49,7 @@ def verify_cases(
     pool: Pool | None = None,
     lost: Lost = lambda: None,
     decided: Callable[[int], None] = lambda _: None,
+    plans: Callable[[int, int], None] = lambda _draws, _cases: None,
     graphs: CaseGraphs | None = None,
     errors_as_results: bool = False,
 ) -> Generator[CaseResult, None, None]:
@@ -71,6 +72,7 @@ def verify_cases(
         pool: workers that take the place of this machine's.
         lost: called once where workers ended before their work; the work is done again.
         decided: called with the number of cases that were just decided.
+        plans: called with the draws that begun cases want before they look again, and their number.
         graphs: the graphs that a check of the cases has built; each is used once.
         errors_as_results: whether the error of a case, which only a run can find, is its result.
 
@@ -124,6 +126,7 @@ def verify_cases(
         processes=whole.workers if pool is None and whole.places else 0,
         spawn=whole.spawn,
         watch=watch,
+        plans=plans,
         lost=lost,
     )
     judged = (

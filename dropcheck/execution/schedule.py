@@ -41,6 +41,7 @@ class Task:
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
     after: Callable[[], Any] | None = None
+    planned: int = 0
     draws: int = 0
 
     def carry_out(self) -> Any:
@@ -178,6 +179,7 @@ def drive(
     processes: int = 0,
     spawn: bool = False,
     watch: Callable[[int], None] = lambda _: None,
+    plans: Callable[[int, int], None] = lambda _draws, _cases: None,
     lost: Lost = lambda: None,
 ) -> Iterator[tuple[int, Result]]:
     """Run all cases and yield (position, result) as they finish.
@@ -195,6 +197,8 @@ def drive(
         processes: how many carry out tasks; without any, they are done here.
         spawn: whether processes share no memory with this one.
         watch: called with the draws of each part of a request, when they are made.
+        plans: called with the draws that begun cases want before they look again, and how many
+            begun cases there are.
         lost: called for work that is done again, because its worker ended.
     """
     with tuned_numpy(), Workers(processes, spawn=spawn) as others:
@@ -208,6 +212,7 @@ def drive(
                 threads=threads,
                 deadline=deadline or Deadline(),
                 watch=watch,
+                plans=plans,
                 lost=lost,
             ).results()
         finally:
@@ -236,11 +241,13 @@ class _Run(Generic[Result]):
     threads: int
     deadline: Deadline
     watch: Callable[[int], None]
+    plans: Callable[[int, int], None]
     lost: Lost
     parked: deque[_Active[Result]] = field(default_factory=deque)
     out: int = 0  # cases that are being drawn by workers
     drawn: SimpleQueue[tuple[_Active[Result], int]] = field(default_factory=SimpleQueue)
     finished: deque[tuple[int, Result]] = field(default_factory=deque)
+    ahead: dict[int, int] = field(default_factory=dict)  # draws that begun cases want, by index
 
     def results(self) -> Iterator[tuple[int, Result]]:
         """(position, result) of each case, as they finish."""
@@ -316,10 +323,13 @@ class _Run(Generic[Result]):
         """Send a case its sums or an error; store its next request, or its result."""
         step = advanced(case.judge, drawn)
         if isinstance(step, Done):
+            self.ahead.pop(case.index, None)
             self.finished.append((case.index, step.result))
         else:
+            self.ahead[case.index] = step.planned
             case.request = step
             self.parked.append(case)
+        self.plans(sum(self.ahead.values()), len(self.ahead))
 
 
 def _parts(request: Request, workers: int, longer: int) -> list[Request]:

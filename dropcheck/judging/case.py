@@ -930,6 +930,7 @@ class CaseRun:
                 centres=tally.centres,
                 first=offset + tally.spans,
                 count=count,
+                planned=(needed - tally.spans) * program.span_draws,
             )
             if offset and spans.first_undefined is not None:  # its number among the pilot's draws
                 first = max(spans.first_undefined - program.span_values, 0)

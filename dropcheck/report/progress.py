@@ -23,8 +23,8 @@ REFRESHES = 5
 class RunProgress:
     """How much of a run is done.
 
-    It is told of cases that are `decided`, in any order, and of draws as they are made; or it is
-    called with each case.
+    It is told of cases that are `decided`, in any order, of draws as they are made, and of those
+    that begun cases still plan before they look again; or it is called with each case.
     """
 
     total: int
@@ -32,6 +32,7 @@ class RunProgress:
     clock: Callable[[], float] = time.perf_counter
     cases: int = 0  # that are decided
     draws: int = 0
+    ahead: tuple[int, int] = (0, 0)  # draws that begun cases still plan, and the number of these
     started: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -49,19 +50,29 @@ class RunProgress:
         """More draws were made."""
         self.draws += draws
 
+    def plans(self, draws: int, cases: int) -> None:
+        """The cases that are being drawn plan so many more draws."""
+        self.ahead = draws, cases
+
     def line(self, width: int) -> str:
         """The parts that fit on one line of a terminal; the number of cases always does.
 
-        >>> tally = RunProgress(5, limit=60.0, clock=lambda: 0.0, cases=4, draws=300)
-        >>> tally.line(50), tally.line(15)
-        ('4/5 cases, 300 draws, 1 min 0 s left', '4/5 cases')
+        >>> tally = RunProgress(5, clock=lambda: 0.0, draws=300, ahead=(100, 1))
+        >>> tally.decided(4)
+        >>> tally.line(50), tally.line(20)
+        ('4/5 cases, 75% of planned draws, 1.0 s left', '4/5 cases')
         """
-        shown = [f"{self.cases}/{self.total} cases"]
-        if self.draws:
-            shown.append(numbers.draws(self.draws))
-        if self.limit is not None:
-            left = self.limit - (self.clock() - self.started)
-            shown.append(f"{numbers.duration(max(1, math.ceil(left)))} left")
+        seconds, (ahead, begun) = self.clock() - self.started, self.ahead
+        shown = [
+            f"{self.cases}/{self.total} cases",
+            *([numbers.draws(self.draws)] * bool(self.draws)),
+        ]
+        left = [] if self.limit is None else [max(0.0, self.limit - seconds)]
+        if self.draws and ahead and self.cases + begun >= self.total:  # all draws are planned
+            shown[1] = f"{100 * self.draws // (self.draws + ahead)}% of planned draws"
+            left.append(seconds * ahead / self.draws)
+        if left and self.draws:  # tenths would only flicker
+            shown.append(f"{numbers.duration(max(1, math.ceil(min(left))))} left")
         while len(shown) > 1 and len(", ".join(shown)) > width:
             shown.pop()
         return ", ".join(shown)

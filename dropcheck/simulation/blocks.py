@@ -51,7 +51,10 @@ MOST_ROWS = 2048
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """The spans from `first` to `first + count - 1` of one case's stream of draws."""
+    """The spans from `first` to `first + count - 1` of one case's stream of draws.
+
+    `planned` is how many draws are left until the case looks at its sums again.
+    """
 
     program: Program
     seed: int
@@ -60,6 +63,7 @@ class Request:
     centres: Floats
     first: int
     count: int
+    planned: int = 0
 
     @property
     def draws(self) -> int:
