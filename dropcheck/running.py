@@ -56,9 +56,9 @@ def verify_cases(
     """Judge cases; yield each result as soon as all results before it are yielded.
 
     Without a time limit a result depends on the case, the seed and α alone. A time limit is shared:
-    cases near a verdict go first, and the time that they leave goes to the open ones. Once it is up
-    each open case gets a last look and says what it needs. An interruption is passed on after all
-    finished results are yielded.
+    cases take turns, so that what some leave goes to the open ones. Once it is up each open case
+    gets a last look and says what it needs. An interruption is passed on after all finished results
+    are yielded.
 
     Args:
         cases: the cases to judge, in order.
