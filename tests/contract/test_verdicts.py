@@ -51,7 +51,10 @@ DRAWS = dict.fromkeys(SHIPPED, (100_000, None)) | dict.fromkeys(KNOWN, (30_000, 
 # In the gate draws are made for every so-many-th claim, where all would take minutes. True and
 # false ones take turns in some sets: an odd step takes both. All shipped claims are run, and must
 # end as expected, by the first command of `.ci/run`.
-EVERY = {"claims": 5, "ordinary": 7, "hostile": 35, "moments": 3, "quantiles": 5, "rounding": 5}
+PACKS = {f"pack-{name}": 3 for name in pack_names()}
+EVERY = {
+    **PACKS, "claims": 5, "ordinary": 7, "hostile": 35, "moments": 3, "quantiles": 5, "rounding": 5
+}  # fmt: skip
 BY_EXACT_VALUES = {"ordinary": 1, "hostile": 5, "moments": 1}  # the same, where nothing is drawn
 # A draw of these costs a hundred times what one of others does: they have a hundredth of the draws.
 SLOW = {"residual-layers", "residual-layers-false"}
