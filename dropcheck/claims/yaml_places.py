@@ -448,7 +448,8 @@ class _Composer:
 
 
 _WORD = re.compile(r"\S+")
-_BETWEEN_WORDS = re.compile(r"(?:\s|\\\n)*")  # a backslash at the end of a line joins the next
+# a backslash at the end of a line joins the next; blocks of LaTeX are comments
+_BETWEEN_WORDS = re.compile(r"(?:\s|\\\n|(?<=\n)%)*")
 _REST_OF_WORD = re.compile(r"\S*")
 
 

@@ -854,7 +854,7 @@ class CaseRun:
         most = self.settings.max_draws or (UNLIMITED_DRAWS if limited else max(1, by_default))
         if self.confirms is None:
             return most
-        return max(1, min(MOST_TO_CONFIRM, min(most, by_default) // SHARE_TO_CONFIRM))
+        return max(1, min(MOST_TO_CONFIRM, by_default // SHARE_TO_CONFIRM, most))
 
     def out_of_time(self) -> bool:
         """Whether the time is up: that of the whole run, or of the case's code."""

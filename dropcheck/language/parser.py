@@ -596,7 +596,7 @@ class _ModelReader:
                 numbers = tuple(map(converter.convert, over))
                 return Name(converter.position(target), name), numbers
         column = headed.end() if headed else at.column  # what it goes through is most often wrong
-        message = "a loop's first line reads 'for t in range(T):', with the colon"
+        message = "a loop's first line reads 'for t in range(T):', and ends with the colon"
         raise Position(self.source, first, column).error(message, _HOW)
 
 

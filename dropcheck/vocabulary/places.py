@@ -51,16 +51,19 @@ def origin(kernel: Kernel, arguments: Sequence[Any], at: int) -> Origin:
     """
     shape = arguments[at].shape
     others = list(arguments)
+    others[at] = np.broadcast_to(0.0, shape)
+    fixed = kernel(*others)  # numbers of other arguments, which are no places
+    fixed = fixed if fixed.any() else 0.0
     numbered = []
     for axis in range(len(shape)) if math.prod(shape) > 1 else ():
         places = np.arange(1.0, shape[axis] + 1.0).reshape(
             [-1 if one == axis else 1 for one in range(len(shape))]
         )
         others[at] = np.broadcast_to(places, shape)
-        numbered.append(kernel(*others))
+        numbered.append(kernel(*others) - fixed if np.ndim(fixed) else kernel(*others))
     if not numbered:
         others[at] = np.ones(shape)
-        first = kernel(*others)
+        first = kernel(*others) - fixed if np.ndim(fixed) else kernel(*others)
         return Origin(first.shape, ((((), np.zeros((), np.intp)),) * len(shape)), _narrow(first)[0])
     result = numbered[0].shape
     kept, _ = _narrow(np.asarray(numbered[0] != 0, dtype=np.float64))
