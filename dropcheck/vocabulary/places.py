@@ -52,18 +52,22 @@ def origin(kernel: Kernel, arguments: Sequence[Any], at: int) -> Origin:
     shape = arguments[at].shape
     others = list(arguments)
     others[at] = np.broadcast_to(0.0, shape)
-    fixed = kernel(*others)  # numbers of other arguments, which are no places
-    fixed = fixed if fixed.any() else 0.0
+    fixed = kernel(*others)  # the numbers of other arguments are no places
+
+    def moved() -> Array:
+        result = kernel(*others)
+        return result - fixed if fixed.any() else result
+
     numbered = []
     for axis in range(len(shape)) if math.prod(shape) > 1 else ():
         places = np.arange(1.0, shape[axis] + 1.0).reshape(
             [-1 if one == axis else 1 for one in range(len(shape))]
         )
         others[at] = np.broadcast_to(places, shape)
-        numbered.append(kernel(*others) - fixed if np.ndim(fixed) else kernel(*others))
+        numbered.append(moved())
     if not numbered:
         others[at] = np.ones(shape)
-        first = kernel(*others) - fixed if np.ndim(fixed) else kernel(*others)
+        first = moved()
         return Origin(first.shape, ((((), np.zeros((), np.intp)),) * len(shape)), _narrow(first)[0])
     result = numbered[0].shape
     kept, _ = _narrow(np.asarray(numbered[0] != 0, dtype=np.float64))

@@ -529,6 +529,7 @@ def _define_loop(context: Context, loop: Loop) -> None:
     outer_carried = scope.carried
     kept: dict[str, list[Value | Later]] = {name.name: [] for name in new}
     for step in steps:
+        before = {one: _shape_of(context, names[one]) for one in carried}
         scope.carried = carried
         scope.define(loop.name, context.graph.number(float(step), loop.name.at))
         context.steps += (step,)
@@ -539,6 +540,15 @@ def _define_loop(context: Context, loop: Loop) -> None:
             scope.carried = outer_carried
             scope.forget([*kept, loop.name.name])
             raise DropcheckError(_at_step(problems, loop, step, steps))
+        for one, shape in before.items():
+            after = _shape_of(context, names[one])
+            if after != shape and (shape or step != steps[0]):  # a number may begin an array
+                raise names[one].at.error(
+                    f"{one!r} is {describe(shape)} before the step {loop.name.name} = {step} and "
+                    f"{describe(after)} after it",
+                    "what a loop carries keeps its shape; the values of all steps are an array "
+                    "after the loop where the name is new in its body",
+                )
         for written, values in kept.items():
             meaning = scope.meaning(written)
             assert not isinstance(meaning, Call)  # only parameters are laws
@@ -580,6 +590,13 @@ def _whole(context: Context, node: Node) -> int:
             f"range takes whole numbers, and this is {known:.12g}", "floor(x) rounds down"
         )
     return int(max(-FARTHEST, min(known, FARTHEST)))
+
+
+def _shape_of(context: Context, name: Name) -> Shape:
+    """The shape of a name's current value."""
+    meaning = context.scope.look_up(name.name, name.at)
+    assert not isinstance(meaning, Call)  # only parameters are laws
+    return meaning.shape
 
 
 def _at_step(problems: list[Problem], loop: Loop, number: int, steps: range) -> Iterator[Problem]:
