@@ -514,7 +514,7 @@ def drawn_by_law(
         if problem is not None:
             raise value.at.error(
                 f"{law.name}: {problem}, in some draw",
-                "bound it on a line above, for example with clip(…) or abs(…)",
+                "keep it there on a line above, for example with clip(…), abs(…) or round(…)",
             )
     try:
         return law.sample(generator, arguments, value.shape, draws, draws_first)
