@@ -57,8 +57,8 @@ class Reason(Enum):
     UNDEFINED_DRAWS = (
         "undefined: {undefined:,} of {draws:,} draws ({percent:g}%) are NaN or infinite, the "
         "first of them draw {first:,}",
-        "the model is undefined on some draws: look for a division by 0, a logarithm or a root of a "
-        "negative number, an overflow, or a place or a matrix that a function cannot take",
+        "the model is undefined on some draws: look for a division by 0, a logarithm or a root of "
+        "a negative number, an overflow, or a place or a matrix that a function cannot take",
     )
     SELDOM_UNDEFINED = (
         "by its law, what {step} takes is outside its domain with a chance of {chance:.2g} a draw, "
