@@ -31,6 +31,7 @@ from dropcheck.results import CaseResult
 from dropcheck.settings import Settings
 from dropcheck.simulation.blocks import Request
 from dropcheck.simulation.program import SpanSums
+from dropcheck.vocabulary import special
 
 _Judged = CaseResult | DropcheckError
 
@@ -118,6 +119,8 @@ def verify_cases(
         decided(len(results))
         return results
 
+    if whole.places and whole.workers > 1 and not whole.spawn:
+        special.loaded()  # once, and not in each worker that is forked
     driven = drive(
         [partial(start, place) for place in range(len(groups))],
         threads,

@@ -9,7 +9,7 @@ names of summed indices are brought to one form, and added up.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from functools import partial, reduce
 from itertools import permutations
 from types import EllipsisType
@@ -378,8 +378,10 @@ class Space:
         labels = term.labels - free
         return [self.without(one, labels) for one in found]
 
-    def without(self, term: Monomial, labels: Iterable[int]) -> Monomial:
+    def without(self, term: Monomial, labels: Collection[int]) -> Monomial:
         """A term times the ranges of the summed indices that it no longer contains."""
+        if not labels:
+            return term
         kept = term.labels
         lost = [self.sizes[one] for one in labels if one not in kept]
         return term.times(float(math.prod(lost))) if lost else term

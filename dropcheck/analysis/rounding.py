@@ -46,6 +46,8 @@ TURNS = 8
 
 LARGEST = float(np.finfo(np.float64).max)
 _LEAST = float(np.finfo(np.float64).smallest_normal)
+# The bits of a float64 that are all 0 in normal powers of 2 (IEEE 754), among others.
+_FRACTION = 2**52 - 1
 # An argument of a law that is moved by more than this share of the largest is another argument.
 _HARDLY, _TINY = 1e-12, 1e-300
 # Numbers are short if they are multiples of 1/64 up to here: products of two are exact.
@@ -361,12 +363,13 @@ def _exact_in(
     for array in inputs:
         if array.shape == result.shape or by_element:
             exact = exact | np.isinf(array)
-        own = _short(array, _SHORT)
-        short = short & (own if by_element else own.reshape(-1, own.shape[-1]).all(0))
     if name in ("+", "-"):
         a, b = inputs[0], inputs[1] if name == "+" else -inputs[1]
         rounded = result - a
         return exact | ((a - (result - rounded)) + (b - rounded) == 0), decimal
+    for array in inputs:
+        own = _short(array, _SHORT)
+        short = short & (own if by_element else own.reshape(-1, own.shape[-1]).all(0))
     if name in ("*", "/"):
         a, b = inputs
         even = _is_power(b) | (_is_power(a) & (name == "*"))
@@ -395,12 +398,13 @@ def _exact_in(
 
 def _short(array: Array, most: float) -> Truths:
     """Where numbers are multiples of 1/64, and small enough for exact results."""
-    return np.asarray((array * 64.0 == np.rint(array * 64.0)) & (np.abs(array) <= most))
+    whole = array * 64.0
+    return np.asarray((whole == np.rint(whole)) & (np.abs(array) <= most))
 
 
 def _is_power(array: Array) -> Truths:
     """Where numbers are powers of 2, or such powers with a minus sign."""
-    return np.asarray(np.abs(np.frexp(array)[0]) == 0.5)
+    return np.asarray((array.view(np.int64) & _FRACTION == 0) & (np.abs(array) >= _LEAST))
 
 
 def _summed(bits: Bits) -> Bits:

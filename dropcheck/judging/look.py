@@ -286,11 +286,13 @@ def unless_turned(run: CaseRun, finding: Finding) -> Finding:
     program = counted.program
     if finding.verdict is Verdict.REFUTED and finding.draws:
         certain = doubtful = 0
-        for span in range(max(1, finding.draws // program.span_draws)):
+        spans = range(max(1, finding.draws // program.span_draws))
+        looks = [(0, draws_to_look_at(program)), *((span, program.span_draws) for span in spans)]
+        for span, draws in looks:  # a few draws first: most have a counterexample
             stream = partial(run.generator, MAIN, span)
-            wrong, unclear = events_in(program, stream, program.span_draws, range(1))
+            wrong, unclear = events_in(program, stream, draws, range(1))
             if (wrong & ~unclear).any():
-                more = events_in(program, stream, program.span_draws, range(1, MANY_TURNS))
+                more = events_in(program, stream, draws, range(1, MANY_TURNS))
                 unclear = unclear | more[1]
             sure = (wrong & ~unclear).any(axis=0)
             certain += int(sure.sum())

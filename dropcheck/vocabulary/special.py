@@ -57,7 +57,7 @@ def ndtri(u: Any) -> Any:
     if isinstance(u, float | np.ndarray) and np.size(u) <= FEW and np.all((u > 0) & (u < 1)):
         found = [_NORMAL.inv_cdf(level) for level in np.ravel(u).tolist()]
         return np.reshape(found, np.shape(u))[()]
-    return _scipy().ndtri(u)
+    return loaded().ndtri(u)
 
 
 @cache
@@ -79,7 +79,7 @@ def student_quantile(df: int, alpha: float) -> float:
     (1.0, 2.228138852)
     """
     if df > 2048:
-        return -float(_scipy().stdtrit(df, alpha / 2))
+        return -float(loaded().stdtrit(df, alpha / 2))
     places, weights = _gauss()
     log_k = math.lgamma((df + 1) / 2) - math.lgamma(df / 2) - math.log(math.pi) / 2
     t = -_NORMAL.inv_cdf(alpha / 2)
@@ -101,10 +101,11 @@ def student_quantile(df: int, alpha: float) -> float:
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):  # the import system looks for such attributes
         raise AttributeError(name)
-    return getattr(_scipy(), name)
+    return getattr(loaded(), name)
 
 
-def _scipy() -> Any:
+def loaded() -> Any:
+    """The library itself."""
     from scipy import special
 
     return special
