@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -362,43 +362,16 @@ def fixed_arguments(value: Value) -> list[Any] | None:
     return [float(one) if one.ndim == 0 else one for one in arrays]
 
 
-def largest(bounds: Any) -> float:
-    """The largest of some bounds; infinite if one of them is NaN."""
-    array = np.asarray(bounds, dtype=np.float64)
-    return math.inf if not array.size or np.isnan(array).any() else float(array.max())
+def by_law(value: Value, bound: Callable[..., Any], order: float) -> float:
+    """A bound of a draw with fixed arguments, by a method of its law; of its elements the largest.
 
-
-class Bounded(Protocol):
-    """A quantity with bounds: see `analysis.norms`."""
-
-    @property
-    def hull(self) -> Hull:
-        """Where its values lie."""
-
-    def size(self, p: float) -> float:
-        """A bound of (E|x|^p)^(1/p)."""
-
-
-def draw_norm(value: Value, below: Sequence[Bounded], p: float) -> float:
-    """A bound of (E|x|^p)^(1/p) for p >= 1."""
-    if value.law is None:
+    It is infinite if none is known.
+    """
+    known = fixed_arguments(value)
+    if value.law is None or known is None:
         return math.inf
-    known = fixed_arguments(value)
-    if known is not None:
-        return largest(value.law.norm(p, *known))
-    return largest(value.law.random_norm(p, lambda i, q: below[i].size(q), lambda i: below[i].hull))
-
-
-def draw_spread(value: Value, p: float) -> float:
-    """A bound of the norm of x - E x for a draw x with fixed arguments."""
-    known = fixed_arguments(value)
-    return math.inf if value.law is None or known is None else largest(value.law.spread(p, *known))
-
-
-def draw_log_moment(value: Value, t: float) -> float:
-    """A bound of log E exp(t · x) for a draw x with fixed arguments."""
-    known = fixed_arguments(value)
-    return math.inf if value.law is None or known is None else largest(value.law.log_mgf(t, *known))
+    array = np.asarray(bound(value.law, order, *known), dtype=np.float64)
+    return math.inf if not array.size or np.isnan(array).any() else float(array.max())
 
 
 def draw_mean(value: Value) -> Hull:

@@ -260,7 +260,11 @@ def _without_last(
             taken += source.written_out(space, term, draw, free)
             continue
         if source.below:
-            refuse_shared({atom.draw: sources[atom.draw] for atom in term.atoms})
+            # a letter depends on the draws that it is made of, and on others made of these
+            letters = {atom.draw for atom in term.atoms}
+            used = [draw for one in letters for draw in (one, *sources[one].below)]
+            if len(set(used)) < len(used):
+                raise PolynomialError
         if any(atom.draw == draw for atom in term.atoms):
             taken += _without(space, term, draw, source, free)
         else:
@@ -271,17 +275,6 @@ def _without_last(
 def drawn_in(term: Monomial, sources: Mapping[int, MomentSource]) -> set[int]:
     """The letters in a term, and the draws that they are made of."""
     return {draw for atom in term.atoms for draw in (atom.draw, *sources[atom.draw].below)}
-
-
-def refuse_shared(sources: Mapping[int, MomentSource]) -> None:
-    """Check that no letter stands beside a draw that it is made of, or one made of the same draw.
-
-    Raises:
-        PolynomialError: one does; then they are not independent.
-    """
-    used = [draw for number, source in sources.items() for draw in (number, *source.below)]
-    if len(set(used)) < len(used):
-        raise PolynomialError
 
 
 def _without(
@@ -346,7 +339,12 @@ def _partitions(atoms: Sequence[Atom], source: MomentSource) -> Iterator[Partiti
         if not isinstance(value, float) or value:
             yield [((first,), value, loss)]
         return
-    near = [at for at, atom in enumerate(rest) if _may_meet(first, atom)]
+    # atoms with different fixed places on an axis are at different elements
+    near = [
+        at
+        for at, atom in enumerate(rest)
+        if all(a == b or a >= 0 or b >= 0 for a, b in zip(first.indices, atom.indices, strict=True))
+    ]
     for count in range(len(near) + 1):
         for chosen in combinations(near, count):
             block = (first, *(rest[at] for at in chosen))
@@ -356,12 +354,6 @@ def _partitions(atoms: Sequence[Atom], source: MomentSource) -> Iterator[Partiti
             others = [atom for at, atom in enumerate(rest) if at not in chosen]
             for partition in _partitions(others, source):
                 yield [(block, value, loss), *partition]
-
-
-def _may_meet(one: Atom, other: Atom) -> bool:
-    """Whether two atoms may be at one element: on no axis they have different fixed places."""
-    pairs = zip(one.indices, other.indices, strict=True)
-    return all(a == b or a >= 0 or b >= 0 for a, b in pairs)
 
 
 def _root(index: int, same: Mapping[int, int]) -> int:
@@ -469,18 +461,6 @@ class DrawnElements(MomentSource):
         self._functions[function] = (value, mean)
         return function, mean, loss
 
-    def _of_functions(self, powers: FunctionPowers, draw: Value) -> tuple[ElementNumbers, float]:
-        chosen = [
-            (draw, self.mean) if function == ITSELF else self._functions[function]
-            for function, _ in powers
-        ]
-        centres = [mean for _, mean in chosen if isinstance(mean, float)]
-        if len(centres) < len(chosen):
-            raise PolynomialError
-        values = [value for value, _ in chosen]
-        orders = [power for _, power in powers]
-        return self._integrated(values, orders, centres)
-
     def _integrated(
         self, values: Sequence[Value], orders: Sequence[int], centres: Sequence[float]
     ) -> tuple[float, float]:
@@ -496,13 +476,21 @@ class DrawnElements(MomentSource):
         if not powers:
             return 1.0, 1.0
         ((function, power), *others) = powers
-        if function == ITSELF and not others:
-            return self._of_law(power) if power > 1 else (0.0, 1.0)
         if not others and power == 1:
             return 0.0, 1.0
+        if function == ITSELF and not others:
+            return self._of_law(power)
         if self._draw is None:
             raise PolynomialError
-        return self._of_functions(powers, self._draw)
+        chosen = [
+            (self._draw, self.mean) if function == ITSELF else self._functions[function]
+            for function, _ in powers
+        ]
+        centres = [mean for _, mean in chosen if isinstance(mean, float)]
+        if len(centres) < len(chosen):
+            raise PolynomialError
+        values = [value for value, _ in chosen]
+        return self._integrated(values, [power for _, power in powers], centres)
 
     def _cumulant(self, block: PartitionBlock) -> tuple[ElementNumbers, float]:
         of_draw = all(powers == ((ITSELF, 1),) for powers in block)
@@ -625,14 +613,6 @@ def _compares(function: Function) -> bool:
     return function.truth and not function.takes_truth
 
 
-def _number_or_array(array: Any) -> Any:
-    """A fixed argument without the axis of draws."""
-    if array is None:
-        raise PolynomialError
-    array = np.asarray(array)
-    return float(array.item()) if array.ndim < 2 else array[..., 0]
-
-
 class NormalForms:
     """The polynomials of a graph's values, each computed once.
 
@@ -735,8 +715,6 @@ class NormalForms:
             if one is None:
                 raise PolynomialError
             inputs.append(one)
-        if not function.takes_truth:
-            inputs = [one if isinstance(one, Polynomial | Root) else number(one) for one in inputs]
         if (
             function.rearranges
             or function.does in ("joins", "gaps")
@@ -785,9 +763,10 @@ class NormalForms:
         if line is None:
             raise PolynomialError
         loc, scale, own = line
-        arguments = [
-            _number_or_array(one.fixed if isinstance(one, Polynomial) else one) for one in own
-        ]
+        arrays = [one.fixed if isinstance(one, Polynomial) else one for one in own]
+        if any(one is None for one in arrays):
+            raise PolynomialError
+        arguments = [float(a.item()) if a.ndim < 2 else a[..., 0] for a in map(np.asarray, arrays)]
         found = self._elements(value, law, arguments) * scale + loc
         if not isinstance(found, Polynomial) or found.shape != (*value.shape, 1):
             raise PolynomialError
@@ -805,13 +784,14 @@ class NormalForms:
         return found
 
     def _elements(self, value: Value, law: Law, arguments: Sequence[Any]) -> Polynomial:
-        names = Sources([value.name]) & value.sources if value.name else value.sources
+        own = value.name or ""
+        names = Sources([own]) if own in value.sources else value.sources
         known = value.law is law and not any(argument.random for argument in value.inputs)
         source = DrawnElements(
             law,
             arguments,
             value.shape,
-            self.group(names or value.sources),
+            self.group(names),
             self._integrals,
             value if known else None,
         )

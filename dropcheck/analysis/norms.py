@@ -34,11 +34,10 @@ import numpy as np
 
 from dropcheck.analysis.bounds import (
     AffineDraw,
+    by_law,
     disjoint,
-    draw_log_moment,
     draw_mean,
-    draw_norm,
-    draw_spread,
+    fixed_arguments,
     grouped,
     inverse_of_line,
     is_apart,
@@ -47,10 +46,11 @@ from dropcheck.analysis.bounds import (
 from dropcheck.analysis.single_draw import Found, Integrals, draw_below
 from dropcheck.analysis.support import OUTWARD, Support, hull_of
 from dropcheck.known.enclosure import Enclosure, Near
-from dropcheck.language.graph import Kind, Value, in_order, number, thawed
+from dropcheck.language.graph import Kind, Value, bound, in_order, number, thawed
 from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions import operation
 from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
+from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.shapes import broadcast, normalise_axes
 
 INF = math.inf
@@ -232,19 +232,16 @@ class Norms:
             if wanted:
                 raise _NotYet(wanted)
         with np.errstate(all="ignore"):
-            found = INF if exhausted else self._integral(quantity, kind, order)
-            if found == INF:
-                found = INF if exhausted else _BY_RULES[kind](quantity, order)
+            found = INF
+            if not exhausted and self._integrals and quantity.of_one_draw and order >= 1:
+                if kind == "size":
+                    found = self._integrals.norm(quantity.value, order)
+                elif kind == "spread":
+                    found = self._integrals.spread(quantity.value, order)
+            if found == INF and not exhausted:
+                found = _BY_RULES[kind](quantity, order)
         quantity.known[kind, order] = _within(quantity, kind, order, found)
         self.bounds += 1
-
-    def _integral(self, quantity: Quantity, kind: str, order: float) -> float:
-        """The size or the spread of a function of one draw as an integral; else infinite."""
-        if self._integrals is None or not quantity.of_one_draw or order < 1:
-            return INF
-        if kind == "size":
-            return self._integrals.norm(quantity.value, order)
-        return self._integrals.spread(quantity.value, order) if kind == "spread" else INF
 
 
 _Wanted = tuple["Quantity", str, float]
@@ -373,7 +370,7 @@ def _size(quantity: Quantity, p: float) -> float:
     if p < 0 and quantity.line is not None:
         return inverse_of_line(quantity.line, -p)
     if quantity.value.kind == Kind.DRAW:
-        return draw_norm(quantity.value, quantity.below, p) if p >= 1 else INF
+        return _draw_size(quantity, p) if p >= 1 else INF
     if p < 1:
         return quantity.rules.size(quantity, p) if p < 0 or quantity.rules.of_any_order else INF
     bound = quantity.rules.size(quantity, p)
@@ -384,10 +381,17 @@ def _size(quantity: Quantity, p: float) -> float:
     return bound
 
 
+def _draw_size(quantity: Quantity, p: float) -> float:
+    law, below = quantity.value.law, quantity.below
+    if law is None or fixed_arguments(quantity.value) is not None:
+        return by_law(quantity.value, Law.norm, p)
+    return law.random_norm(p, lambda i, q: below[i].size(q), lambda i: below[i].hull)
+
+
 def _spread(quantity: Quantity, p: float) -> float:
     if quantity.value.kind == Kind.DRAW:
-        bound = draw_spread(quantity.value, p)
-        norm = draw_norm(quantity.value, quantity.below, p)
+        bound = by_law(quantity.value, Law.spread, p)
+        norm = _draw_size(quantity, p)
     else:
         bound = quantity.rules.spread(quantity, p)
         norm = quantity.rules.size(quantity, p)
@@ -399,7 +403,7 @@ def _spread(quantity: Quantity, p: float) -> float:
 
 def _log_moment(quantity: Quantity, t: float) -> float:
     if quantity.value.kind == Kind.DRAW:
-        return draw_log_moment(quantity.value, t)
+        return by_law(quantity.value, Law.log_mgf, t)
     line = _line_in(quantity)
     if line is not None:
         of, slope, shift = line
@@ -954,8 +958,7 @@ def steepness(
     ]
     try:
         with np.errstate(all="ignore"):
-            named = {key: thawed(one) for key, one in options}
-            found: Any = operation(name).kernel(*inputs, **named)
+            found: Any = bound(operation(name), options)(*inputs)
     except (TypeError, AttributeError):
         return INF
     if not isinstance(found, Enclosure) or found.near is None:

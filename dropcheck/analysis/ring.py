@@ -733,6 +733,8 @@ class Polynomial(NDArrayOperatorsMixin):
 class Root:
     """A number whose square is a polynomial to a power: its even powers are polynomials."""
 
+    dtype = np.dtype(np.float64)
+
     def __init__(self, base: Polynomial, power: int) -> None:
         self.base, self.power = base, power  # the square of the root is base**power
         self.shape = base.shape

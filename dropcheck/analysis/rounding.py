@@ -26,15 +26,15 @@ import operator
 import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from dropcheck.array_types import Truths
-from dropcheck.language.graph import Kind, Value, kernel_of, number, thawed
-from dropcheck.vocabulary.function import Array
+from dropcheck.language.graph import Kind, Value, bound, kernel_of, number
+from dropcheck.vocabulary.function import Array, Kernel
 from dropcheck.vocabulary.functions import OF_LAWS, operation
 from dropcheck.vocabulary.functions.truths import COMPARISONS
 from dropcheck.vocabulary.shapes import Shape
@@ -102,20 +102,20 @@ class Moved:
             moved: the same, moved.
             result: its result, as computed.
         """
-        function, name, work = value.function, value.operation, worker(value)
+        function, name, work = value.function, value.operation, kernel_of(value)
         manner = manner_of(name, value.options, tuple(one.shape[:-1] for one in inputs))
         same = all(map(operator.is_, inputs, moved))
         if same and (result.dtype == np.bool_ or manner.passes_on or manner.jumps):
             return result
         try:
             if name in COMPARISONS:
-                return self._turned(result, work(list(moved)), *map(number, (*inputs, *moved)))
+                return self._turned(result, work(*moved), *map(number, (*inputs, *moved)))
             if manner.jumps or name == "%":
                 about = [self._about(*pair) for pair in zip(inputs, moved, strict=True)]
-                return self._remainder(inputs, moved, work(about)) if name == "%" else work(about)
+                return self._remainder(inputs, moved, work(*about)) if name == "%" else work(*about)
             if function.takes_truth and function.by_element and len(function.parameters) > 1:
                 moved = [self._or_zero(inputs[0], moved[0]), *moved[1:]]
-            other = result if same else work(list(moved))
+            other = result if same else work(*moved)
         except ValueError:  # an index is no longer whole, or a number is outside the domain
             return result
         if manner.passes_on or other.dtype == np.bool_:
@@ -132,7 +132,7 @@ class Moved:
         if not function.by_element and name not in OF_LAWS:
             beside = [self._beside(one, False, self._random(by + _bits(one))) for one in moved]
             with suppress(ValueError):
-                other = np.where(exact | decimal, other, work(beside))
+                other = np.where(exact | decimal, other, work(*beside))
         by = by + _bits(other)
         if name == "logsumexp":  # it computes with numbers of size 1
             other = other + np.where(self._chosen(by), 2.0**-52, -(2.0**-52))
@@ -275,16 +275,6 @@ def fixed_again(value: Value, again: Moved, known: dict[int, Array]) -> Array:
     return known[id(value)]
 
 
-def worker(value: Value) -> Callable[[list[Array]], Array]:
-    """The function that computes a value from arrays."""
-    kernel, truths = kernel_of(value), value.function.takes_truth
-
-    def work(inputs: list[Array]) -> Array:
-        return kernel(*(inputs if truths else map(number, inputs)))
-
-    return work
-
-
 def may_turn(values: Sequence[Value]) -> bool:
     """Whether one of some values is computed by a function that jumps."""
     return any(
@@ -325,7 +315,7 @@ def manner_of(name: str, options: tuple[tuple[str, Any], ...], shapes: tuple[Sha
         return Manner(passes_on=True)
     sizes = [() if function.by_element else shape for shape in shapes]
     draws = max(1, 64 // max(1, *map(math.prod, sizes)))
-    kernel = partial(function.kernel, **{key: thawed(one) for key, one in options})
+    kernel = bound(function, options)
     numbers = [rng.uniform(0.5, 3.0, (*one, draws)) * rng.choice([-1, 1], draws) for one in sizes]
     few = [5040.0 * rng.integers(-3, 4, one.shape) for one in numbers]
 
@@ -351,7 +341,7 @@ def manner_of(name: str, options: tuple[tuple[str, Any], ...], shapes: tuple[Sha
 
 def _exact_in(
     value: Value,
-    work: Callable[[list[Array]], Array],
+    work: Kernel,
     inputs: list[Array],
     result: Array,
     manner: Manner,
@@ -388,11 +378,11 @@ def _exact_in(
     if by_element:
         for at, array in enumerate(inputs) if short.any() else ():
             other = [*inputs[:at], array + _FELT * (1 + np.abs(array)), *inputs[at + 1 :]]
-            short = short & (work(other) != result)
+            short = short & (work(*other) != result)
     else:
         short = short & manner.whole
         if (result == 0).any():  # a sum of zeros alone
-            exact = exact | (work([(array != 0).astype(np.float64) for array in inputs]) == 0)
+            exact = exact | (work(*((array != 0).astype(np.float64) for array in inputs)) == 0)
     return np.broadcast_to(exact | short, result.shape), decimal
 
 

@@ -183,8 +183,6 @@ class Steps:
                 results[id(below)] if below.random else self._constant(below)
                 for below in value.inputs
             ]
-            if not value.function.takes_truth:
-                inputs = [number(array) for array in inputs]
             try:
                 results[id(value)] = kernel_of(value)(*inputs)
             except KernelError:
@@ -275,25 +273,13 @@ class SingleDrawIntegrand:
         return cast("Enclosure", product)
 
     def norm(self, order: float) -> float:
-        """A bound of its norm of this order."""
+        """A bound of its norm of this order, by Hölder and Minkowski."""
         if self.bound is None:
             return math.inf
-        factors = zip(self.steps.values, self.powers, self.centres, strict=True)
-        return norm_of_product(list(factors), order, self.bound)
-
-
-def norm_of_product(
-    factors: Sequence[tuple[Value, float, float]], order: float, norm: Norm
-) -> float:
-    """A bound of the norm of Π |x - c|^k over triples (x, k, c), by Hölder and Minkowski."""
-    total = math.fsum(power for _, power, _ in factors)
-    bound = 1.0
-    for value, power, centre in factors:
-        try:
-            bound *= (norm(value, order * total) + abs(centre)) ** power
-        except OverflowError:
-            return math.inf
-    return bound
+        order *= math.fsum(self.powers)
+        with np.errstate(all="ignore"):
+            sizes = np.array([self.bound(value, order) for value in self.steps.values])
+            return float(np.prod((sizes + np.abs(self.centres)) ** self.powers))
 
 
 Found = dict[tuple[object, ...], Estimate]

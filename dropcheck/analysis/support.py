@@ -603,7 +603,7 @@ def _of_law(value: Value, *x: Known) -> Known:
     elif "density" in value.operation:
         low, most = (-math.inf, 0.0) if value.operation == "logdensity" else (0.0, 1.0)
         hull = Hull(low, most if law.discrete and law.own_axes is None else math.inf)
-        with suppress(TypeError):  # as the formula says, inside the support
+        with suppress(TypeError, AttributeError):  # as the formula says, inside the support
             found: Any = kernel_of(value)(*(one.constant for one in value.inputs[:-1]), last)
             hull = hull.common(found.hull)
         if low < 0:

@@ -1534,7 +1534,7 @@ def axes_of(node: Node, axes: Mapping[str, int]) -> int | None:
 
 
 # An index that adds an axis, or stands for several, and options that change how many there are.
-_OTHER_INDICES = (syntax.NewAxis, syntax.Rest, syntax.ArrayLiteral, syntax.Compare, syntax.Logic)
+_OTHER_INDICES = (syntax.Axes, syntax.ArrayLiteral, syntax.Compare, syntax.Logic)
 _ALONG = frozenset({"axis", "axes", "keepdims", "n", "shape"})
 
 

@@ -23,13 +23,10 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing.reduction import ForkingPickler
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from dropcheck import interrupt
 from dropcheck.errors import DropcheckError, Problem
-
-if TYPE_CHECKING:
-    from threadpoolctl import ThreadpoolController
 
 Result = TypeVar("Result")
 
@@ -273,21 +270,11 @@ def tuned_numpy() -> Iterator[None]:
     is never written, and takes no memory. Without glibc, this has no effect.
     """
     import numpy as np
+    from threadpoolctl import threadpool_limits
 
     np.empty(2**24, dtype=np.uint8)
-    with _libraries(len(sys.modules)).limit(limits=1, user_api="blas"):
+    with threadpool_limits(limits=1, user_api="blas"):
         yield
-
-
-@functools.lru_cache(maxsize=1)
-def _libraries(_modules: int) -> ThreadpoolController:
-    """The libraries of this process; they are searched for again when a new module is imported.
-
-    Searching takes a millisecond, as long as many claims take.
-    """
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
 
 
 @functools.lru_cache(maxsize=1)

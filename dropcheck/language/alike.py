@@ -21,7 +21,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from dropcheck.language.graph import Kind, Value, in_order, kernel_of, number
+from dropcheck.language.graph import Kind, Value, in_order, kernel_of
 from dropcheck.vocabulary.function import GRAD, Array
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.shapes import Shape
@@ -321,7 +321,7 @@ def _made(value: Value, shapes: Sequence[Shape], *, whole: bool) -> list[Array]:
             array = array if one.truth else array * rng.random(size)
         else:
             array = rng.integers(0, 2, size) * 1.0 if whole else rng.random(size)
-        arguments.append(array if value.function.takes_truth else number(array))
+        arguments.append(array)
     return arguments
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeVar
@@ -230,7 +230,9 @@ def lower_case(
     stop_at_most(problems)
     context.formula = claim.formula  # not set before: a model is never written as a formula
     all_lowered: list[LoweredCase | None] = []
-    for statement, tolerant in _statements(parsed):
+    stated = zip(parsed.sharing, (one.tolerant for one in parsed.stated), strict=True)
+    alone = ((parsed.statement, claim.tolerance is not None),)
+    for statement, tolerant in stated if parsed.beside else alone:
         context.certain = statement is not None and statement.certain and not tolerant
         try:  # in the order of the file, whichever statement is judged: they share one graph
             all_lowered.append(_stated(context, statement, parameters, sound=not problems))
@@ -246,13 +248,6 @@ def lower_case(
     check_tolerance(claim, parsed.statement, own.operands)
     beside = tuple(all_lowered) if len(all_lowered) > 1 else ()
     return dataclasses.replace(own, beside=beside, place=place, size=context.graph.size)
-
-
-def _statements(parsed: ParsedClaim) -> Iterable[tuple[Statement | None, bool]]:
-    """The statements to lower, and whether each has a tolerance."""
-    if not parsed.beside:
-        return [(parsed.statement, parsed.claim.tolerance is not None)]
-    return zip(parsed.sharing, (one.tolerant for one in parsed.stated), strict=True)
 
 
 def _stated(

@@ -74,15 +74,6 @@ class Sources(Set[str]):
     def __or__(self, other: Iterable[str]) -> Sources:  # type: ignore[override]  # names alone
         return Sources(bits=self.bits | _bits_of(other))
 
-    def __and__(self, other: Iterable[str]) -> Sources:
-        return Sources(bits=self.bits & _bits_of(other))
-
-    def __le__(self, other: Set[str]) -> bool:
-        return not self.bits & ~_bits_of(other)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Set) and self.bits == _bits_of(other)
-
     def __hash__(self) -> int:
         return hash(self.bits)
 
@@ -329,10 +320,17 @@ def thawed(value: Any) -> Any:
 
 def kernel_of(value: Value) -> Kernel:
     """The function that computes a value from its inputs, with its options bound."""
-    kernel = value.function.kernel
-    if not value.options:
+    return bound(value.function, value.options)
+
+
+def bound(function: Function, options: tuple[tuple[str, Any], ...]) -> Kernel:
+    """A function with its options bound; it takes truths too, as numbers if it asks for these."""
+    kernel = function.kernel
+    if options:
+        kernel = partial(kernel, **{name: thawed(option) for name, option in options})
+    if function.takes_truth:
         return kernel
-    return partial(kernel, **{name: thawed(option) for name, option in value.options})
+    return lambda *arrays: kernel(*map(number, arrays))
 
 
 def computed_from(value: Value, arrays: Mapping[int, Array]) -> Array:
@@ -341,18 +339,13 @@ def computed_from(value: Value, arrays: Mapping[int, Array]) -> Array:
     Raises:
         KernelError: the function does not take these values.
     """
-    inputs = [arrays[id(one)] if one.random else one.constant for one in value.inputs]
-    return kernel_of(value)(*(inputs if value.function.takes_truth else map(number, inputs)))
+    inputs = (arrays[id(one)] if one.random else one.constant for one in value.inputs)
+    return kernel_of(value)(*inputs)
 
 
 def number(array: Array) -> Array:
     """Truths as the numbers 1 and 0; other arrays as they are."""
     return array.astype(np.float64) if array.dtype == np.bool_ else array
-
-
-def fixed_array(value: Plain) -> Array:
-    """A number or nested tuples as an array with an axis of draws, of length 1."""
-    return np.asarray(value, dtype=np.float64)[..., np.newaxis]
 
 
 # ---- cost ----------------------------------------------------------------------------------------
@@ -431,17 +424,11 @@ def pairs(claim: LawClaim) -> tuple[tuple[int, int], ...]:
 
     Entries are numbered through all quantities, each in row-major order.
     """
-    groups: list[int] = []
-    for place, value in enumerate(claim.quantities):
-        groups += [place] * math.prod(value.shape)
+    groups = [at for at, value in enumerate(claim.quantities) for _ in np.ndindex(value.shape)]
     if claim.over:
         (value,) = claim.quantities
         indices = [tuple(index[axis] for axis in claim.over) for index in np.ndindex(*value.shape)]
         names = {index: place for place, index in enumerate(dict.fromkeys(indices))}
         groups = [names[index] for index in indices]
-    return tuple(
-        (first, second)
-        for first in range(len(groups))
-        for second in range(first + 1, len(groups))
-        if groups[first] != groups[second]
-    )
+    both = itertools.combinations(range(len(groups)), 2)
+    return tuple(pair for pair in both if groups[pair[0]] != groups[pair[1]])

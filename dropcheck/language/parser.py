@@ -406,10 +406,8 @@ class Converter:
             ends = [None if end is None else self.convert(end) for end in bounds]
             start = Position(self.source, 0, 0)
             return syntax.Slice(next((end.at for end in ends if end is not None), start), *ends)
-        if isinstance(node, ast.Constant) and node.value is None:
-            return syntax.NewAxis(self.position(node))
-        if isinstance(node, ast.Constant) and node.value is Ellipsis:
-            return syntax.Rest(self.position(node))
+        if isinstance(node, ast.Constant) and node.value in (None, ...):
+            return syntax.Axes(self.position(node), node.value)
         return self.convert(node)
 
 

@@ -103,7 +103,8 @@ def _python(node: Node | None) -> ast.expr:
         case syntax.Transpose(base=base):
             return ast.Attribute(_python(base), "T")
         case _:
-            return ast.Constant(None if isinstance(node, syntax.NewAxis) else ...)
+            assert isinstance(node, syntax.Axes)
+            return ast.Constant(node.sign)
 
 
 def _all(nodes: Iterable[Node]) -> list[ast.expr]:

@@ -9,6 +9,7 @@ import ast
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import Parameter, Signature
+from types import EllipsisType
 from typing import Any
 
 from dropcheck.claims.registry import SourceText
@@ -142,13 +143,10 @@ class Slice(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class NewAxis(Node):
-    """`None` in a subscript: a new axis of length 1."""
+class Axes(Node):
+    """`None` in a subscript, a new axis, or `...`, all axes without an entry of their own."""
 
-
-@dataclass(frozen=True, slots=True)
-class Rest(Node):
-    """`...` in a subscript: all axes without an entry of their own."""
+    sign: EllipsisType | None
 
 
 @dataclass(frozen=True, slots=True)

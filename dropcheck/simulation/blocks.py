@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import time
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 import numpy.random  # not when a thread first draws: its lock would be held while others fork
@@ -33,15 +32,10 @@ def stream(seed: int, case_key: str, purpose: int, span: int) -> np.random.Gener
     (True, False)
     """
     key = purpose.to_bytes(4, "little") + span.to_bytes(4 if span < WORD else 8, "little")
+    digest = hashlib.blake2b(f"{seed}\n{case_key}".encode(), digest_size=32).digest()
     # the same words as with a spawn_key of SeedSequence, which converts numbers one by one
-    words = np.frombuffer(_digest(seed, case_key) + key, dtype="<u4")
+    words = np.frombuffer(digest + key, dtype="<u4")
     return np.random.Generator(np.random.SFC64(np.random.SeedSequence(words)))
-
-
-@lru_cache(maxsize=64)
-def _digest(seed: int, case_key: str) -> bytes:
-    """Seed and case, hashed to 256 bits."""
-    return hashlib.blake2b(f"{seed}\n{case_key}".encode(), digest_size=32).digest()
 
 
 # With more rows, neighbouring rows are added up: this limits the memory, and Student's quantile for

@@ -293,7 +293,7 @@ def _rarity(value: Value, picked: Sources) -> float:
     rare = chances[(chances > 0) & (chances < 1)]
     if not rare.size:
         return 0.0
-    count = 1 if value.sources & picked else math.prod(value.shape)
+    count = math.prod(value.shape) if value.sources.isdisjoint(picked) else 1
     return 1.0 / (float(rare.min()) * count)
 
 

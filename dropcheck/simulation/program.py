@@ -483,9 +483,6 @@ def computed_by(step: Step, inputs: list[Array], **extra: int) -> Array:
         DropcheckError: its function does not take a value; the error is at its place in the text.
     """
     assert step.kernel is not None  # it is not a draw
-    truths = [array for array in inputs if array.dtype == np.bool_]
-    if truths and not step.value.function.takes_truth:
-        inputs = [number(array) for array in inputs]
     try:
         return step.kernel(*inputs, **extra)
     except ValueError as error:

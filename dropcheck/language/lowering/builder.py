@@ -73,7 +73,7 @@ class GraphBuilder:
 
     def number(self, value: float, at: Position, name: str | None = None) -> graph.Value:
         """A constant number."""
-        array = graph.fixed_array(value)
+        array = np.full(1, value, dtype=np.float64)
         options = (("value", float(value).hex()),)
         return self.constant("number", array, shape=(), at=at, name=name, options=options)
 
@@ -152,18 +152,18 @@ class GraphBuilder:
         self._spend(self._drawn if random else self._fixed, held, work, at)
         array = None
         if not (random or estimated):
-            given = {name: graph.thawed(value) for name, value in options}
             try:
-                fixed = [value.constant for value in values]
-                fixed = fixed if function.takes_truth else [*map(graph.number, fixed)]
                 with np.errstate(all="ignore"):
-                    array = function.kernel(*fixed, **given)
+                    array = graph.bound(function, options)(*(value.constant for value in values))
             except ValueError as error:  # a value that the function cannot take
                 raise at.error(str(error), getattr(error, "hint", None)) from None
         if function.takes_truth and function.by_element and len(function.parameters) > 1:
             suspect = None
-        elif suspect is None and array is not None and _is_undefined(function, values, array):
-            suspect = graph.Suspect(at, "this works out to nan")
+        elif suspect is None and array is not None and array.shape == (1,):
+            # arrays may hold elements that are never used, such as logarithms under a mask
+            undefined = not function.takes_truth and math.isnan(array[0])
+            if undefined and all(np.isfinite(value.constant).all() for value in values):
+                suspect = graph.Suspect(at, "this works out to nan")
         self._known[key] = computed = graph.Value(
             kind=graph.Kind.COMPUTED,
             operation=function.name,
@@ -220,15 +220,6 @@ class GraphBuilder:
             )
 
 
-def _is_undefined(function: Function, values: tuple[graph.Value, ...], array: Array) -> bool:
-    """Whether a fixed number is NaN although all its inputs are finite.
-
-    Arrays may hold elements that are never used, such as logarithms under a mask.
-    """
-    undefined = array.shape == (1,) and not function.takes_truth and math.isnan(array[0])
-    return undefined and all(np.isfinite(value.constant).all() for value in values)
-
-
 # ---- context -------------------------------------------------------------------------------------
 #
 # The state in which one case is lowered: the names defined, and the graph so far.
@@ -250,7 +241,7 @@ class Scope:
 
     def __init__(self) -> None:
         self._values: dict[str, Value | Call | Later | None] = {}
-        self._parameters: set[str] = set()
+        self.parameters: set[str] = set()
         self.constants: set[str] = set()  # constants of the language that are used so far
         self.carried: frozenset[str] = frozenset()
         self.missing: dict[str, tuple[str, str]] = {}
@@ -278,15 +269,14 @@ class Scope:
                 (constant and constant.note) or "choose another name",
             )
         if name.name in self._values and name.name not in self.carried:
-            taken = "a parameter" if name.name in self._parameters else "a line above"
+            taken, recurs = "a line above", "; a recurrence is a loop of the model"
+            if name.name in self.parameters:
+                taken, recurs = "a parameter", ""
             message = f"{name.name!r} is already defined by {taken}"
-            recurs = (
-                "" if name.name in self._parameters else "; a recurrence is a loop of the model"
-            )
             raise name.at.error(message, f"choose another name{recurs}")
         self._values[name.name] = value
         if parameter:
-            self._parameters.add(name.name)
+            self.parameters.add(name.name)
 
     def constant(self, name: str) -> float | None:
         """The number that the language gives to a name, unless a line gives it another meaning."""
@@ -294,10 +284,6 @@ class Scope:
             return None
         self.constants.add(name)
         return CONSTANTS[name].value
-
-    def is_parameter(self, name: str) -> bool:
-        """Whether a name is a parameter."""
-        return name in self._parameters
 
     def meaning(self, name: str) -> Value | Call | Later | None:
         """The stored meaning of a name; None for a name with an error."""
@@ -438,10 +424,6 @@ class Context:
 
     def __post_init__(self) -> None:
         self.graph = GraphBuilder(self.memory)
-
-    def apart(self) -> Context:
-        """A context with a graph of its own, to lower something for its shape only."""
-        return Context(self.lower_node, self.memory, slots=self.slots)
 
     def lower(self, node: Node) -> Value:
         """The value of an expression.

@@ -100,7 +100,12 @@ def lower(context: Context, node: Node) -> Value:
             _refuse_numbers("not", (inner,), [denied])
             return context.graph.elementwise(NOT, (denied,), node.at)
         case syntax.Conditional(condition=condition, then=then, otherwise=otherwise):
-            return _conditional(context, condition, then, otherwise, node.at)
+            asked = context.lower(condition)
+            branches = (context.lower(then), context.lower(otherwise))
+            taken = context.graph.taken(asked, branches, node.at)
+            if taken is not None:
+                return taken
+            return context.graph.elementwise(CONDITIONAL, (asked, *branches), node.at)
         case syntax.ArrayLiteral(items=items):
             return _array(context, items, node.at)
         case syntax.Subscript(base=base, index=index):
@@ -170,17 +175,6 @@ def _joined(context: Context, function: Function, values: list[Value], at: Posit
         odd = values[-1:] if len(values) % 2 else []
         values = [context.graph.elementwise(function, pair, at) for pair in pairs] + odd
     return values[0]
-
-
-def _conditional(
-    context: Context, condition: Node, then: Node, otherwise: Node, at: Position
-) -> Value:
-    asked = context.lower(condition)
-    values = (context.lower(then), context.lower(otherwise))
-    taken = context.graph.taken(asked, values, at)
-    if taken is not None:
-        return taken
-    return context.graph.elementwise(CONDITIONAL, (asked, *values), at)
 
 
 def _array(context: Context, items: tuple[Node, ...], at: Position) -> Value:
@@ -587,14 +581,14 @@ def subscript(context: Context, base: Node, index: tuple[Node, ...], at: Positio
     return context.graph.indexed(value, left, at)
 
 
-_WITHOUT_VALUE = (syntax.NewAxis, syntax.Rest, syntax.Slice)
+_WITHOUT_VALUE = (syntax.Axes, syntax.Slice)
 
 
 def _entries(
     context: Context, shape: Shape, index: tuple[Node, ...], at: Position
 ) -> Iterator[Index]:
     """The entries of an index without `...`, for as many axes as there are."""
-    rests = [node for node in index if isinstance(node, syntax.Rest)]
+    rests = [node for node in index if isinstance(node, syntax.Axes) and node.sign is not None]
     if len(rests) > 1:
         raise rests[1].at.error("'...' stands twice in one index", "write ':' for a single axis")
     read = [(node, _read(context, node)) for node in index]
@@ -607,7 +601,7 @@ def _entries(
     axis = 0
     for node, entry in read:
         own = shape[axis : axis + _axes_of(entry)]
-        if isinstance(node, syntax.Rest):
+        if node in rests:
             axis += len(shape) - used
             yield from [slice(None)] * (len(shape) - used)
         elif isinstance(entry, np.ndarray) and entry.dtype == np.bool_:
@@ -654,7 +648,7 @@ def _refuse_outside(entry: int | slice, length: int, node: Node) -> None:
 
 def _read(context: Context, node: Node) -> int | slice | NDArray[Any] | None:
     """One entry of an index: places and truths are arrays; None for a new axis and for `...`."""
-    if isinstance(node, syntax.NewAxis | syntax.Rest):
+    if isinstance(node, syntax.Axes):
         return None
     if isinstance(node, syntax.Slice):
         bounds = (node.start, node.stop, node.step)

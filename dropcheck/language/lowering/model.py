@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -282,21 +282,17 @@ def _dimensions(context: Context, nodes: tuple[Node, ...]) -> Shape:
             "a shape must be fixed, and this one is random",
             "draw the largest shape, and mask the elements that are too many",
         )
-        entries = value.known if isinstance(value.known, tuple) else (value.known,)
-        dimensions += [_dimension(entry, node.at) for entry in entries]
+        for entry in value.known if isinstance(value.known, tuple) else (value.known,):
+            if not isinstance(entry, float) or not entry >= 1 or entry != entry // 1:
+                shown = f"{entry:.12g}" if isinstance(entry, float) else "a list"
+                raise node.at.error(
+                    f"a shape needs whole numbers of at least 1, and this is {shown}",
+                    "write for example [10], or [n] with n a parameter",
+                )
+            dimensions.append(int(entry))
     if len(dimensions) > MOST_AXES:
         raise nodes[0].at.error(f"a shape has at most {MOST_AXES} axes", "write [n, m]")
     return tuple(dimensions)
-
-
-def _dimension(entry: object, at: Position) -> int:
-    if not isinstance(entry, float) or not entry >= 1 or entry != entry // 1:
-        shown = f"{entry:.12g}" if isinstance(entry, float) else "a list"
-        raise at.error(
-            f"a shape needs whole numbers of at least 1, and this is {shown}",
-            "write for example [10], or [n] with n a parameter",
-        )
-    return int(entry)
 
 
 def _about(law: Law) -> str:
@@ -514,7 +510,7 @@ def _define_loop(context: Context, loop: Loop) -> None:
     scope = context.scope
     steps = _steps(context, loop)
     names = {name.name: name for name in reversed(_names_of(loop))}
-    carried = frozenset(one for one in names if one in scope and not scope.is_parameter(one))
+    carried = frozenset(one for one in names if one in scope and one not in scope.parameters)
     for one in carried:
         scope.look_up(one, names[one].at)  # if it has an error, the loop is skipped
     new = [at for name, at in names.items() if name not in scope]
@@ -539,7 +535,10 @@ def _define_loop(context: Context, loop: Loop) -> None:
         if problems:
             scope.carried = outer_carried
             scope.forget([*kept, loop.name.name])
-            raise DropcheckError(_at_step(problems, loop, step, steps))
+            where = f" (at {loop.name.name} = {step})" if step != steps[0] else ""
+            raise DropcheckError(
+                dataclasses.replace(one, message=f"{one.message}{where}") for one in problems
+            )
         for one, shape in before.items():
             after = _shape_of(context, names[one])
             if after != shape and (shape or step != steps[0]):  # a number may begin an array
@@ -597,13 +596,6 @@ def _shape_of(context: Context, name: Name) -> Shape:
     meaning = context.scope.look_up(name.name, name.at)
     assert not isinstance(meaning, Call)  # only parameters are laws
     return meaning.shape
-
-
-def _at_step(problems: list[Problem], loop: Loop, number: int, steps: range) -> Iterator[Problem]:
-    """The problems; their messages name the step, unless it is the first one."""
-    for problem in problems:
-        where = f" (at {loop.name.name} = {number})" if number != steps[0] else ""
-        yield dataclasses.replace(problem, message=f"{problem.message}{where}")
 
 
 def _collected(context: Context, name: Name, kept: list[Value | Later]) -> Value:
@@ -696,7 +688,7 @@ def define_call(context: Context, node: Call, size: Shape | None, names: tuple[s
         if not again:
             context.slots.made[key] = _expanded(context, slot, values, node, size)
         return _part(context, slot, context.slots.made[key], mode, node)
-    dry = context.apart()
+    dry = Context(context.lower_node, context.memory, slots=context.slots)  # a graph of its own
     if not again:
         scope = _expanded(dry, slot, values, node, size)
         context.slots.made[key] = (f"{name}() {context.slots.calls}", scope)
