@@ -316,16 +316,6 @@ def draws_to_see(compiled: Compiled) -> float:
     return rarest
 
 
-def once_expected(found: Shortfall, draws: int, rarest: float) -> Shortfall:
-    """What is lacking, also where the rarest known outcome is not yet expected often enough."""
-    if found.unmet is not None or not rarest or draws >= RARE_SIGHTINGS * rarest:
-        return found
-    unmet = Reason.RARE_OUTCOME_EXPECTED.explain(
-        expected=draws / rarest, draws=draws, needed=RARE_SIGHTINGS
-    )
-    return Shortfall(unmet, RARE_SIGHTINGS * rarest)
-
-
 # ---- what is planned -----------------------------------------------------------------------------
 
 
@@ -916,7 +906,12 @@ def _deciding(compiled: Compiled, plan: DrawPlan, tally: Tally) -> Decide:
             before = plan.lacks[place]
             if lacks.unmet is None and tally.draws < before.settles:
                 lacks = replace(before, unmet=before.unmet or Reason.HEAVY_SUM.explain())
-            lacks = once_expected(lacks, tally.draws, plan.rarest)
+            enough = RARE_SIGHTINGS * plan.rarest
+            if lacks.unmet is None and tally.draws < enough:  # as the rarest known outcome asks
+                unmet = Reason.RARE_OUTCOME_EXPECTED.explain(
+                    expected=draws / plan.rarest, draws=draws, needed=RARE_SIGHTINGS
+                )
+                lacks = Shortfall(unmet, enough)
             interval = replace(interval, unmet=lacks.unmet, settles=lacks.settles)
             if lacks.unmet is not None:
                 return interval, Verdict.UNDECIDED
@@ -928,7 +923,12 @@ def _deciding(compiled: Compiled, plan: DrawPlan, tally: Tally) -> Decide:
         if verdict is Verdict.VERIFIED and not by_limit:
             ordinary = found(as_seen)
             if misses(ordinary, region, rounding + ROUNDED_SHARE * widen * of_code):
-                why = against_evidence(interval, ordinary, unit)
+                why = Reason.AGAINST_EVIDENCE.explain(
+                    low=interval.low * unit,
+                    high=interval.high * unit,
+                    seen_low=ordinary.low * unit,
+                    seen_high=ordinary.high * unit,
+                )
                 return replace(interval, unmet=why), Verdict.UNDECIDED
         return interval, verdict
 
@@ -950,16 +950,6 @@ def misses(ordinary: Interval, allowed: Region, rounding: float) -> bool:
     if not ordinary.standard_error > 0:
         return False
     return decide(ordinary.low, ordinary.high, allowed, 0.0, rounding) is Verdict.REFUTED
-
-
-def against_evidence(guaranteed: Interval, ordinary: Interval, unit: float) -> Explanation:
-    """The explanation that the draws speak against the claim, with both intervals."""
-    return Reason.AGAINST_EVIDENCE.explain(
-        low=guaranteed.low * unit,
-        high=guaranteed.high * unit,
-        seen_low=ordinary.low * unit,
-        seen_high=ordinary.high * unit,
-    )
 
 
 def interval_of(

@@ -698,9 +698,6 @@ TURNS_LEFT = 1000
 # The fewest draws that an interval is made from, and the draws in which ties are looked for.
 FEWEST_DRAWS = 1024
 PILOT_DRAWS = 2048
-# After so many draws in which a condition was never true, the case is given up: a condition as rare
-# as one in ten thousand would have been true with chance 1 - e^-64.
-DRAWS_WITHOUT_CONDITION = 640_000
 # Draws confirm an exact value to so many times the resolution, with at most so many draws, and this
 # part of the work that a case may cost.
 CONFIRMING = 5.0
@@ -863,11 +860,6 @@ class CaseRun:
     def time_left(self) -> float:
         """Seconds until the time is up."""
         return min(self.deadline.left(), self.most_seconds - sum(self.seconds.values()))
-
-    def seems_never(self, draws: int) -> bool:
-        """Whether to give up after so many draws without a value, where no limit says to go on."""
-        limited = self.settings.max_draws is not None or self.settings.time_limit is not None
-        return not limited and draws >= DRAWS_WITHOUT_CONDITION
 
     @property
     def threads(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +52,7 @@ from dropcheck.judging.look import (
 )
 from dropcheck.language.compile import CaseGraphs, ParsedClaim, parse_claim
 from dropcheck.language.syntax import expressions_of, names_in
-from dropcheck.reasons import Explanation, Reason
+from dropcheck.reasons import Reason
 from dropcheck.results import (
     CaseResult,
     Guarantee,
@@ -65,15 +66,6 @@ from dropcheck.settings import Settings
 from dropcheck.simulation.blocks import MAIN, CountTally, Request, Tally
 from dropcheck.simulation.compile import Compiled, Counted, InCells
 from dropcheck.simulation.program import SpanSums, means_of
-
-
-def seen_draws(counted: Counted, tally: Tally) -> int:
-    """The number of draws, or of those in which the condition holds; 0 if it is unknown in some."""
-    if not counted.conditional:
-        return tally.drawn
-    held = float(tally.totals[1])
-    return 0 if math.isnan(held) else round(held)
-
 
 # ---- certainties ---------------------------------------------------------------------------------
 
@@ -105,7 +97,10 @@ def by_counterexample(run: CaseRun, claim: Certainty, counted: Counted) -> Judgi
     expected = max(program.fewest_planned, unit * math.ceil(needed))
 
     def judged(alpha: float) -> Finding:
-        violations, own = round(float(tally.totals[0])), seen_draws(counted, tally)
+        violations, own = round(float(tally.totals[0])), tally.drawn
+        if counted.conditional:  # those in which the condition holds; 0 if it is unknown in some
+            held = float(tally.totals[1])
+            own = 0 if math.isnan(held) else round(held)
         # with a condition, as many calls count as would hold the draws in which it is true
         seen = own // unit
         explanation, more = Reason.TOO_FEW_FOR_BOUND.explain(), None
@@ -133,7 +128,12 @@ def by_counterexample(run: CaseRun, claim: Certainty, counted: Counted) -> Judgi
             more_draws=more,
         )
         if violations:
-            why = _counterexamples(run, tally, violations, own)
+            told: dict[str, Any] = {"violations": violations, "draws": own}
+            reason = Reason.COUNTEREXAMPLES if violations > 1 else Reason.ONE_COUNTEREXAMPLE
+            if program.tests_code:  # also what it was given and what it gave
+                reason = Reason.CODE_COUNTEREXAMPLES
+                told["first"] = first_wrong(tally, tally.first, run.generator, MAIN)
+            why = reason.explain(**told)
             return replace(found, verdict=Verdict.REFUTED, explanation=why, more_draws=None)
         if upper_bound(0, seen, alpha) < bound:
             return replace(found, verdict=Verdict.VERIFIED, explanation=None, more_draws=None)
@@ -148,15 +148,6 @@ def by_counterexample(run: CaseRun, claim: Certainty, counted: Counted) -> Judgi
     planned = {"expected": expected, "fewest": program.span_draws, "most": most}
     method, guarantee = Method.CERTAINTY, Guarantee.EXACT
     return (yield from until_decided(run, tally, judged, method, guarantee, **planned))
-
-
-def _counterexamples(run: CaseRun, tally: Violations, violations: int, seen: int) -> Explanation:
-    """The explanation by counterexamples; for code, also what it was given and what it gave."""
-    if tally.program.tests_code:
-        first = first_wrong(tally, tally.first, run.generator, MAIN)
-        return Reason.CODE_COUNTEREXAMPLES.explain(violations=violations, draws=seen, first=first)
-    reason = Reason.COUNTEREXAMPLES if violations > 1 else Reason.ONE_COUNTEREXAMPLE
-    return reason.explain(violations=violations, draws=seen)
 
 
 # ---- judge ---------------------------------------------------------------------------------------
@@ -222,25 +213,17 @@ def judge(run: CaseRun) -> Judging:
     Raises:
         DropcheckError: for what only a draw can show.
     """
-    known = by_model(run)
-    missing = _missing(run) if known is None else None
-    if missing is not None:
-        return not_drawn(missing)
-    if known is None and run.settings.exact and not isinstance(run.prepared.strategy, Arithmetic):
-        return not_drawn(Reason.NOT_KNOWN_EXACTLY.explain())
+    known, averages = by_model(run), run.prepared.knowledge
     if known is None:
-        return (yield from _as_drawn(run))
+        missing = None  # why no draws would tell: there is no mean, or its estimate no variance
+        if averages and averages.guarantee is Guarantee.ASYMPTOTIC and averages.undefined is None:
+            missing = divergent_moment(run.prepared.lowered)
+        if run.settings.exact and not isinstance(run.prepared.strategy, Arithmetic):
+            missing = missing or Reason.NOT_KNOWN_EXACTLY.explain()
+        return not_drawn(missing) if missing else (yield from _as_drawn(run))
     if run.settings.exact or known.finding.verdict is Verdict.UNDECIDED or run.out_of_time():
         return unless_turned(run, known.finding)
     return (yield from _confirmed(run, known))
-
-
-def _missing(run: CaseRun) -> Explanation | None:
-    """Why no draws would tell: what is averaged has no mean, or its estimate no variance."""
-    known = run.prepared.knowledge
-    if known is None or known.guarantee is not Guarantee.ASYMPTOTIC or known.undefined is not None:
-        return None
-    return divergent_moment(run.prepared.lowered)
 
 
 def _as_drawn(run: CaseRun) -> Judging:

@@ -346,9 +346,10 @@ def until_decided(
         if broken is not None:
             return broken
         finding = judged(look.alpha)
-        never = finding.reason in _WITHOUT_VALUE and run.seems_never(tally.drawn)
+        limited = run.settings.max_draws is not None or run.settings.time_limit is not None
+        never = finding.reason in _WITHOUT_VALUE and tally.drawn >= DRAWS_WITHOUT_VALUE
         over = finding.verdict is not Verdict.UNDECIDED or finding.reason in _FINAL
-        if over or never or run.out_of_time():
+        if over or (never and not limited) or run.out_of_time():
             break
     return finding
 
@@ -356,6 +357,9 @@ def until_decided(
 # What more draws would not change, and where there is nothing to look at so far.
 _FINAL = (Reason.LOST_DIGITS, Reason.UNCLEAR_EVENT, Reason.NOT_INDEPENDENT)
 _WITHOUT_VALUE = (Reason.CONDITION_NEVER_TRUE, Reason.UNDEFINED_AT_AVERAGES, Reason.NO_SCALE)
+# After so many draws without a value the case is given up, where no limit says to go on: a
+# condition as rare as one in ten thousand would have been true with chance 1 - e^-64.
+DRAWS_WITHOUT_VALUE = 640_000
 
 
 def scales_of(
@@ -432,14 +436,6 @@ def more_draws(needed: int, tally: Tally) -> float:
     if needed >= ENDLESS:
         return math.inf
     return max(budget.GROWTH * needed, 1.5 * tally.drawn) - tally.drawn + tally.program.span_draws
-
-
-def why_endless(interval: Interval, region: Region, widen: float) -> Reason:
-    """Why no number of draws that a run can make would decide."""
-    near = 2 * interval.standard_error
-    edge = region.strict_end_within(interval.estimate, near)
-    edge = edge or not reach(interval.estimate, near, region, widen)
-    return Reason.AT_THE_EDGE if edge else Reason.TOO_FINE
 
 
 Decide = Callable[[int, Comparison, float, float, float, float], tuple[Interval, Verdict]]
@@ -598,8 +594,11 @@ def shown(
     region = run.reading.comparisons[judged.place].region
     explanation = None
     if judged.verdict is Verdict.UNDECIDED:
-        endless = needed == math.inf
-        wide = why_endless(interval, judged.region, judged.widen) if endless else Reason.TOO_WIDE
+        wide, at, near = Reason.TOO_WIDE, interval.estimate, 2 * interval.standard_error
+        if needed == math.inf:  # no number of draws that a run can make would decide
+            edge = judged.region.strict_end_within(at, near)
+            edge = edge or not reach(at, near, judged.region, judged.widen)
+            wide = Reason.AT_THE_EDGE if edge else Reason.TOO_FINE
         explanation = interval.unmet or wide.explain()
         if judged.unscaled:
             explanation = Reason.NO_SCALE.explain()
@@ -717,7 +716,11 @@ def _known_averages(
     rounded = np.where(rounded > SMALL_SHARE * np.abs(averages.means), rounded, 0.0)
     for comparison, part, size in each:
         scale = size if math.isfinite(size) else 0.0  # there is no second moment
-        about = scale or _first_moment(compiled, knowledge, averages, comparison)
+        about = scale
+        if not scale:  # a bound of E|u| of what is averaged
+            columns = compiled.functional.columns(comparison.looked_at)
+            sizes = knowledge.bounds(averages.centres).sizes(1.0)[columns]
+            about = float(sizes.max(initial=0.0)) if np.isfinite(sizes).all() else 0.0
         exact = exact_quantity(compiled, knowledge, comparison, rounded)
         if exact is None:
             return None
@@ -736,15 +739,6 @@ def _known_averages(
         off.append(far_off(exact.value, exact.value, comparison.region, widen))
     place = settling(run.reading, [one.verdict for one in findings], off)
     return Known(tuple(findings), tuple(values), place)
-
-
-def _first_moment(
-    compiled: Compiled, knowledge: Knowledge, averages: ExactMeans, comparison: Comparison
-) -> float:
-    """A bound of E|u| of what a comparison averages; 0 where there is none."""
-    columns = list(compiled.functional.columns(comparison.looked_at))
-    sizes = knowledge.bounds(averages.centres).sizes(1.0)[columns]
-    return float(sizes.max()) if len(sizes) and np.isfinite(sizes).all() else 0.0
 
 
 def found_exactly(
