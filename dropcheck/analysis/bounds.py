@@ -395,9 +395,7 @@ def is_apart(value: Value, below: Sequence[bool]) -> bool:
     So are those of an array of draws, and what is computed from such arrays element by element, or
     from other elements for each element.
 
-    Args:
-        value: the value.
-        below: whether that is so of its inputs.
+    `below` says whether that is so of its inputs.
     """
     drawn = [(one, own) for one, own in zip(value.inputs, below, strict=True) if one.random]
     law = value.law

@@ -232,10 +232,8 @@ def exact_moments(
 ) -> ExactMoments | None:
     """The exact moments of integrands; None if they are not known, or take too much work.
 
-    Args:
-        integrands: the integrands.
-        groups: the group of each draw by its name, if draws of groups are combined.
-        found: expectations over one draw that are known already.
+    `groups` has the group of each draw by its name, if draws of groups are combined; `found` are
+    expectations over one draw that are known already.
     """
     if not integrands:
         return None
@@ -261,9 +259,7 @@ def exact_means(
 ) -> tuple[Floats, Floats] | None:
     """The means of integrands, and bounds of their errors; None if they are not known.
 
-    Args:
-        integrands: the integrands.
-        known: expectations over one draw that are known already.
+    `known` are expectations over one draw that are known already.
     """
     if not integrands:
         return np.zeros(0), np.zeros(0)

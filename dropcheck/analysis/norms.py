@@ -158,9 +158,8 @@ _MANY = 4
 class Norms:
     """The bounds of a case's quantities, computed when they are needed.
 
-    Args:
-        integrate: Whether norms of functions of one draw are also computed as integrals.
-        found: Integrals that are known already.
+    With `integrate`, norms of functions of one draw are also computed as integrals, of which some
+    may be `found` already.
     """
 
     def __init__(self, integrate: bool = True, found: Found | None = None) -> None:
@@ -503,9 +502,7 @@ NormBound = Callable[[float], float]
 def _of_mean_0(parts: Sequence[tuple[float, NormBound]], p: float) -> float:
     """The norm of a sum of terms, each of the mean 0 given those before it, or independent.
 
-    Args:
-        parts: the numbers of terms with alike norms, and the norms.
-        p: the order, at least 1.
+    `parts` are the numbers of terms with alike norms, and the norms.
     """
 
     def sum_of(k: float, q: float) -> float:

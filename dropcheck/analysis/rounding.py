@@ -94,14 +94,7 @@ class Moved:
     def result(
         self, value: Value, inputs: Sequence[Array], moved: Sequence[Array], result: Array
     ) -> Array:
-        """The moved result of a function: `result` itself if it is exact and so are the inputs.
-
-        Args:
-            value: what is computed, by which function and with which options.
-            inputs: its arguments, as computed.
-            moved: the same, moved.
-            result: its result, as computed.
-        """
+        """The moved result of a function: `result` itself if it is exact and so are the inputs."""
         function, name, work = value.function, value.operation, kernel_of(value)
         manner = manner_of(name, value.options, tuple(one.shape[:-1] for one in inputs))
         same = all(map(operator.is_, inputs, moved))
@@ -303,13 +296,7 @@ class Manner(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def manner_of(name: str, options: tuple[tuple[str, Any], ...], shapes: tuple[Shape, ...]) -> Manner:
-    """What a function does, as seen in a few numbers made at random.
-
-    Args:
-        name: the function.
-        options: its options.
-        shapes: the shapes of its arguments.
-    """
+    """What a function does, as seen in a few numbers made at random."""
     function, rng = operation(name), np.random.default_rng(0)
     if function.does == "takes":
         return Manner(passes_on=True)

@@ -69,9 +69,7 @@ Strategy = Arithmetic | BlockMeans | Certainty | Laws | Quantiles
 def strategy_of(lowered: LoweredCase, tolerance: Tolerance | None = None) -> Strategy:
     r"""The strongest strategy that a statement allows.
 
-    Args:
-        lowered: the case.
-        tolerance: the claim's own tolerance; with one, nothing is claimed to be certain.
+    With a tolerance of the claim's own, nothing is claimed to be certain.
 
     >>> from dropcheck.claims.reader import read_text
     >>> from dropcheck.language.compile import lower_case, parse_claim

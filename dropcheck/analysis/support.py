@@ -874,11 +874,7 @@ class Support:
     # ---- whether a value exists -----------------------------------------------------------------
 
     def fails(self, values: Sequence[Value]) -> bool:
-        """Whether something fails in every draw: then it fails in this one draw, guards ignored.
-
-        Args:
-            values: all values of the quantities, inputs first.
-        """
+        """Whether something fails in every draw: then it fails in this one draw, guards ignored."""
         with np.errstate(all="ignore"):
             drawn = one_draw(values)
         generic = [one for one in self._generic if id(one) in drawn]

@@ -161,14 +161,10 @@ def shortfall(
     show that the average does not exist. So every average must be seen to have a mean. One without
     any influence must meet the full condition, because the second order rests on it.
 
-    Args:
-        rows: averages of blocks, [blocks, terms].
-        weights: the combination along which the quantity changes, [terms].
-        columns: the averages that it is made of.
-        draws: the independent draws of all blocks.
-        alpha: the error rate of the look.
-        rounding: what varies by no more is constant.
-        alike: whether the quantity is the same at the averages of all blocks.
+    `rows`, [blocks, terms], are averages of blocks of `draws` independent draws in all, and
+    `weights`, [terms], the combination along which the quantity changes. What varies by no more
+    than `rounding` is constant; `alike` says that the quantity is the same at the averages of all
+    blocks.
     """
     blocks = len(rows)
     if blocks < FEWEST_BLOCKS:
@@ -257,13 +253,8 @@ def of_alike(
     The draws show nothing of averages that never varied: it must not be made of them. What is too
     rare to be seen may make a small difference, by which nothing is refuted.
 
-    Args:
-        interval: of the quantity, a point.
-        verdict: by the interval.
-        comparison: the quantity and its region.
-        averages: those that it is made of, in each block: [blocks, averages].
-        widen: the widening of the region.
-        rounding: what rounding may do to the quantity.
+    `averages`, [blocks, averages], are those that it is made of; `rounding` is what rounding may
+    do.
     """
     unseen = bool((averages == averages[0]).all(axis=0).any())
     if verdict is Verdict.REFUTED:
@@ -518,13 +509,8 @@ def reach_of(
 ) -> float:
     """How far from its value at the expected averages the quantity of a comparison may lie.
 
-    Args:
-        run: the run of the case.
-        compiled: what is simulated.
-        plan: the expected averages, and the direction in which the quantity changes.
-        place: the comparison.
-        widths: half-widths of the averages, [terms].
-        along: half-width of their combination along the direction.
+    `widths`, [terms], are half-widths of the averages, and `along` that of their combination along
+    the direction in which the quantity changes.
     """
     comparison = run.reading.comparisons[place]
     slab = plan.directions[place].weights, (-along, along)
@@ -963,15 +949,8 @@ def interval_of(
 ) -> Interval:
     """The interval of a quantity at confidence 1 − alpha.
 
-    Args:
-        theta: the quantity at averages.
-        enclosed: the quantity at averages that are known to within half-widths.
-        rows: averages of blocks, [blocks, terms].
-        sample: of the combination of averages along which the quantity changes.
-        box: intervals of the single averages, by column, of a quantity that is not linear. They
-            have used `BOX_SHARE` of the error.
-        alpha: the chance, in both tails together, with which the interval may miss.
-        direction: that combination, and its spread.
+    `box` has intervals of the single averages, by column, of a quantity that is not linear; they
+    have used `BOX_SHARE` of the error. The `sample` is that of the combination along the direction.
     """
     means = rows.mean(axis=0)
     estimate = float(theta(means[:, np.newaxis])[0])

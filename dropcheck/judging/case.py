@@ -177,11 +177,8 @@ class BoundedAverages:
     def spread(self, weights: Floats, centre: float, guess: float, target: float) -> ClippedSpread:
         """The spread of a combination of the averages.
 
-        Args:
-            weights: a factor for each average, [terms].
-            centre: its mean, as a pilot shows it.
-            guess: the variance of a draw, as a pilot shows it.
-            target: the half-width of an interval that decides.
+        Its mean is about `centre`, and the variance of a draw about `guess`, as a pilot shows; an
+        interval of the half-width `target` decides.
         """
         orders = ORDERS if math.isfinite(self.along(weights, 2.0)) else LOW_ORDERS
         known = {order: self.along(weights, order) for order in orders}
@@ -413,10 +410,8 @@ def rarest_violations(prepared: Prepared) -> float:
 def prepare(case: Case, graphs: CaseGraphs | None = None, *, crossing: bool = True) -> Prepared:
     """Compile a case from its graph.
 
-    Args:
-        case: the case.
-        graphs: holds its graph, if a check has built it already.
-        crossing: whether draws may be crossed with one another, where the model allows it.
+    `graphs` hold its graph, if a check has built it already. With `crossing`, draws may be crossed
+    with one another, where the model allows it.
 
     Raises:
         DropcheckError: where the case cannot be judged at all.
@@ -512,13 +507,7 @@ TOO_FAR = 2.0
 
 
 def result_of_error(case: Case, error: DropcheckError, alpha: float) -> CaseResult:
-    """The result of a case that could not be judged; the error is its explanation.
-
-    Args:
-        case: the case.
-        error: what is wrong with its draws, or with its code.
-        alpha: the case's own share of the error rate.
-    """
+    """The result of a case that could not be judged; the error is its explanation."""
     message = "; ".join(one.message for one in error.problems)
     hint = next((one.hint for one in error.problems if one.hint), "it has no result")
     result = CaseResult(
@@ -533,7 +522,7 @@ def result_of_error(case: Case, error: DropcheckError, alpha: float) -> CaseResu
 
 
 def of_case(case: Case, alpha: float) -> dict[str, Any]:
-    """The fields of a result that depend on the case alone; arguments as of `result_of_error`."""
+    """The fields of a result that depend on the case alone, and on its own share of the error."""
     claim = case.claim
     return {
         "claim": claim.id,
@@ -607,11 +596,7 @@ def first_wrong(
 ) -> str:
     """A wrong draw of code, in words; its span is drawn once more.
 
-    Args:
-        tally: of the case.
-        draw: the number of the draw, or of any draw in its span.
-        streams: those of the case, by their purpose and the number of the span.
-        purpose: what the tally was drawn for.
+    It is any draw of the span, of what the tally was drawn for.
     """
     # the pilot's first stream is left to what looks at single draws
     span = draw // tally.program.span_values + (purpose == PILOT)
@@ -824,9 +809,7 @@ class CaseRun:
 
         A promise of more than half of what is claimed says little of it.
 
-        Args:
-            scale: the scale of the case.
-            about: the largest number that it compares, where that is not the scale.
+        `about` is the largest number that it compares, where that is not the scale.
         """
         return min(self.asked(scale), COARSE * (scale if about is None else about))
 

@@ -149,10 +149,7 @@ def distance(first: Floats, second: Floats, points: Truths) -> Distance:
     one end is from the other's value at the other end. Where a cell holds one point alone, and
     nothing else, the ends say it all.
 
-    Args:
-        first: one function at the cuts, [cuts].
-        second: the other, [cuts].
-        points: whether a cell holds a single point, [cuts + 1].
+    `points`, [cuts + 1], says whether a cell holds a single point.
 
     >>> half = np.array([0.5])
     >>> distance(half, half, np.array([False, False]))
@@ -231,9 +228,7 @@ def evidence(counts: Floats, chances: Floats) -> float:
     chance of them as claimed: equation (6) of Lindon and Malek, "Anytime-valid inference for
     multinomial count data" (NeurIPS 2022).
 
-    Args:
-        counts: of draws in each cell, [cells].
-        chances: of the cells; none of them is 0.
+    No chance is 0.
 
     >>> half = np.array([0.5, 0.5])
     >>> evidence(np.array([50.0, 50.0]), half) < 0
@@ -448,11 +443,8 @@ def sample_cells(
 
     So a value that is drawn again and again has a cell of its own.
 
-    Args:
-        values: finite values that were drawn.
-        resolution: the distance of laws that is to be detected.
-        magnitude: the size of the numbers of which a draw is the sum or the difference.
-        number_format: the format of code that computes a quantity.
+    The `resolution` is the distance of laws that is to be detected, `magnitude` the size of the
+    numbers of which a draw is the sum or the difference.
 
     >>> cells = sample_cells(np.array([0.0, 1.0] * 8), 0.1, 1.0)
     >>> len(cells.cuts), float(cells.left_open)
@@ -912,12 +904,7 @@ def quantile_targets(
 ) -> list[QuantileTarget]:
     """Every comparison with its scale, which is known or follows from the sizes of the quantities.
 
-    Args:
-        run: the run of the case.
-        claim: its operators.
-        sizes: the size of each operator's quantity.
-        estimates: an estimate of each quantile.
-        operands: those of the statement.
+    `sizes` are those of each operator's quantity, `estimates` those of each quantile.
     """
     places = {id(operator): place for place, operator in enumerate(claim.quantities)}
     forms = [QuantileSum.of([operand], places) for operand in operands]

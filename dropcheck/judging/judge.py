@@ -167,12 +167,8 @@ def run_case(
 ) -> Generator[Request, SpanSums, CaseResult]:
     """Run a case once, from its first draw to its result; asks for spans of draws as it goes.
 
-    Args:
-        prepared: the case.
-        settings: seed and limits.
-        alpha: the case's own share of the error rate.
-        deadline: when to stop; by default the settings' time limit from now. Code under test
-            takes `CODE_SECONDS` at most, unless the draws are limited.
+    The `deadline` is by default the settings' time limit from now. Code under test takes
+    `CODE_SECONDS` at most, unless the draws are limited.
 
     Raises:
         DropcheckError: for what only a draw can show: nothing defined, an argument out of its

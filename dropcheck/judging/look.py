@@ -227,15 +227,8 @@ def with_digits_left(
 ) -> tuple[Interval, Verdict]:
     """An interval and its verdict, widened by what rounding took.
 
-    Args:
-        run: the run of the case.
-        compiled: what is simulated.
-        tally: its sums so far.
-        comparison: what is judged.
-        found: its interval and verdict.
-        widen: the widening of the region.
-        allowed: the rounding that the verdict has allowed for.
-        of_sides: how far rounding may move the fixed sides.
+    `allowed` is the rounding that the verdict has allowed for, `of_sides` how far rounding may move
+    the fixed sides.
     """
     interval, verdict = found
     off = rounding_of_means(run, tally.program, tally.centres)
@@ -328,13 +321,8 @@ def until_decided(
 ) -> Judging:
     """Draw and look until there is a verdict, or no more to be had.
 
-    Args:
-        run: the run of the case.
-        tally: takes the draws.
-        judged: the finding on the draws so far, at the error rate of a look.
-        method: the method of the judge.
-        guarantee: what its interval rests on.
-        planned: when a verdict is expected, as for `CaseRun.looks`.
+    `judged` gives the finding on the draws so far, at the error rate of a look; `planned` says when
+    a verdict is expected, as for `CaseRun.looks`.
 
     Raises:
         DropcheckError: where not one draw is defined.
@@ -428,10 +416,8 @@ def far_off(low: float, high: float, region: Region, allowed: float) -> float:
 def more_draws(needed: int, tally: Tally) -> float:
     """Draws that an undecided case is likely to need beyond those made; infinite where none do.
 
-    Args:
-        needed: the draws that decide.
-        tally: those made. The number includes the way to the next look, and a span, because budgets
-            often end before a look.
+    The number includes the way to the next look, and a span, because budgets often end before a
+    look.
     """
     if needed >= ENDLESS:
         return math.inf
@@ -492,13 +478,8 @@ def judge_look(
 ) -> Judged | None:
     """Judge every comparison of the statement; None where it is undefined.
 
-    Args:
-        run: the run of the case.
-        compiled: what is simulated.
-        tally: its sums so far.
-        alpha: the error of this look, shared by the comparisons.
-        decided: the interval of a comparison and its verdict.
-        exact_means: the averages by the model, where it gives them: they bound the scale.
+    The comparisons share the error `alpha`. The averages by the model, `exact_means`, bound the
+    scale.
     """
     reading = run.reading
     functional, centres = compiled.functional, tally.centres
@@ -752,14 +733,8 @@ def found_exactly(
 ) -> Finding | None:
     """The finding on a known quantity; None where its error leaves room for another.
 
-    Args:
-        run: the run of the case.
-        comparison: the quantity and its region.
-        exact: its value.
-        scale: the scale of the claim.
-        asked: the resolution, in the unit of the region.
-        unit: the factor of the quantity in results.
-        about: the size beside which rounding is nothing; by default the scale.
+    `asked` is the resolution in the unit of the region, `unit` the factor of the quantity in
+    results, and `about` the size beside which rounding is nothing; by default the scale.
     """
     region, allowed = comparison.region, comparison.allowed(asked)
     rounding = LOOK_ROUNDING * max(abs(exact.value), (about or scale) / unit)

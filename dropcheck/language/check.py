@@ -51,9 +51,7 @@ class Checked:
 def check_registry(registry: Registry, graphs: CaseGraphs | None = None) -> Checked:
     """Check every case of every claim.
 
-    Args:
-        registry: the claims.
-        graphs: stores the graphs that are built here, for whoever judges the cases.
+    `graphs` stores the graphs that are built here, for whoever judges the cases.
     """
     checked = check_cases(registry.expand(), graphs, registry)
     return dataclasses.replace(checked, notes=(*checked.notes, *registry.notes))
@@ -64,10 +62,8 @@ def check_cases(
 ) -> Checked:
     """Check cases, which may have parameter values that are not in the file.
 
-    Args:
-        cases: what to check.
-        graphs: stores the graphs that are built here, for whoever judges the cases.
-        registry: the claims of the file, of which others may use what those of the cases do not.
+    `graphs` stores the graphs that are built here, for whoever judges the cases. Other claims of
+    the `registry` may use what those of the cases do not.
     """
     graphs = graphs or CaseGraphs()
     by_claim: dict[str, list[Case]] = {}
@@ -108,12 +104,7 @@ def choose(
 ) -> Chosen:
     """The selected cases, once their claims are checked; other claims' texts are not looked at.
 
-    Args:
-        registry: the claims.
-        graphs: stores what the check builds: nothing is read again to judge the cases.
-        patterns: with the rest as for `select`.
-        tags: as for `select`.
-        overrides: as for `select`.
+    `graphs` stores what the check builds; the rest is as for `select`.
 
     Raises:
         DropcheckError: for every error of these claims, or of the values given for parameters.

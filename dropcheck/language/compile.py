@@ -211,10 +211,7 @@ def lower_case(
 ) -> LoweredCase:
     """The typed graph of one case.
 
-    Args:
-        parsed: the claim.
-        parameters: the parameters' values in this case.
-        memory: bytes that one draw may take, together with all fixed values.
+    One draw may take so many bytes of `memory`, together with all fixed values.
 
     Raises:
         DropcheckError: with every problem of the case.

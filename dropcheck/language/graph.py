@@ -279,10 +279,6 @@ def in_order(roots: Sequence[Value], inputs: Callable[[Value], Sequence[Value]])
 
     A recursive function that caches its results can visit these first, so that its recursion stays
     shallow: a model can be thousands of lines deep.
-
-    Args:
-        roots: where the walk begins.
-        inputs: the inputs of a value that are to be visited.
     """
     done: set[int] = set()
     walked: list[Value] = []

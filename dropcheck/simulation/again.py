@@ -145,10 +145,6 @@ FEW = 4
 def example(program: Program, generator: np.random.Generator) -> str:
     """The inputs and results of code in the first wrong draw of a span, as text.
 
-    Args:
-        program: the program that drew it.
-        generator: the stream of the span.
-
     Returns:
         Values with their names, `x[3] = 1.25, y[3] = 1.375`. For arrays of the event's shape, it is
         the wrong element; for others, the first few elements. Values that are the same in every

@@ -166,8 +166,7 @@ class ProgramBuilder:
     def crossed(self, pairs: Value | None) -> Crossed | None:
         """The program with draws combined with each other; None if that is not possible.
 
-        Args:
-            pairs: a matrix product whose two sides may be drawn separately and paired.
+        `pairs` is a matrix product whose two sides may be drawn separately and paired.
         """
         if pairs is None or any(one.call and one.call.dependent for one in self._values):
             return None

@@ -128,11 +128,7 @@ class Special:
 def least_whole(reached: Callable[[Any], Any], low: Any, high: Any) -> Any:
     """The least whole number between two ends from which on a condition holds, by bisection.
 
-    Args:
-        reached: Takes an array of whole numbers, and returns where the condition holds. It is taken
-            to hold at `high`.
-        low: A whole number for each element.
-        high: A whole number for each element, or infinity.
+    `reached` takes whole numbers, and is taken to hold at `high`, which may be infinite.
     """
     last = np.minimum(high, low + 2.0**53)
     below, above = low - 1.0, np.minimum(low + 1.0, last)  # the condition holds at none below

@@ -837,14 +837,8 @@ def of_each_entry(
 
     Entries that have one law of all that the operator reads have one value.
 
-    Args:
-        context: the context of the case.
-        values: the operands of the operator.
-        shape: their common shape.
-        make: makes the operator of parts of its operands.
-        at: where it stands.
-        one_by_one: whether it is of single numbers, and cannot be averaged over entries.
-        mirrored: whether it has the same value at [i, j] and [j, i].
+    An operator `one_by_one` is of single numbers, and cannot be averaged over entries; one that is
+    `mirrored` has the same value at [i, j] and [j, i].
 
     Raises:
         DropcheckError: there are too many different entries.
