@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dropcheck.vocabulary.special import gauss
+
 Floats = NDArray[np.float64]
 
 HIGHEST_ORDER = 8  # needed for the variance of a fourth power
@@ -165,7 +167,7 @@ class Pieces:
         """P(X <= x) or P(X > x), for the side 0 or 1: from the nearest edge on that side."""
         last = len(self.edges) - 2
         edge = np.clip(np.searchsorted(self.edges, x, side="right") - 1, 0, last) + side
-        places, weights = _gauss()
+        places, weights = gauss(_POINTS)
         steps = (x - self.edges[edge])[..., np.newaxis]
         density = np.exp(self.log_density(self.edges[edge][..., np.newaxis] + steps * places))
         return np.asarray(self.sums[side][edge] + np.abs(steps[..., 0]) * (density @ weights))
@@ -201,14 +203,7 @@ def by_probabilities(log_mass: Callable[[Floats], Any], values: Floats) -> Liste
     return Listed(values, each, np.minimum(sums, 1.0))
 
 
-@cache
-def _gauss() -> tuple[Floats, Floats]:
-    """Gauss's rule of 16 points on [0, 1]."""
-    places, weights = np.polynomial.legendre.leggauss(_POINTS)
-    return (places + 1.0) / 2.0, weights / 2.0
-
-
-_POINTS = 16
+_POINTS = 16  # of Gauss's rules
 MOST_PIECES = 4096
 
 
@@ -244,7 +239,7 @@ def by_density(
             rules = [_gram(count) for count in width[:, 0].tolist()]
             steps, weights = (np.stack([rule[i] for rule in rules]) for i in (0, 1))
         else:
-            steps, weights = (width * one for one in _gauss())
+            steps, weights = (width * one for one in gauss(_POINTS))
         ends = np.stack([0.0 * width, steps.max(axis=1, keepdims=True) if whole else width])
         x = edges[:-1, np.newaxis] + np.concatenate([steps, *ends], axis=1)
         logs = np.asarray(log_density(x))

@@ -61,9 +61,9 @@ def ndtri(u: Any) -> Any:
 
 
 @cache
-def _gauss() -> tuple[Array, Array]:
-    """Gauss's rule of 64 points on [0, 1]."""
-    places, weights = np.polynomial.legendre.leggauss(64)
+def gauss(points: int) -> tuple[Array, Array]:
+    """Gauss's rule of so many points on [0, 1]."""
+    places, weights = np.polynomial.legendre.leggauss(points)
     return (places + 1.0) / 2.0, weights / 2.0
 
 
@@ -80,7 +80,7 @@ def student_quantile(df: int, alpha: float) -> float:
     """
     if df > 2048:
         return -float(loaded().stdtrit(df, alpha / 2))
-    places, weights = _gauss()
+    places, weights = gauss(64)
     log_k = math.lgamma((df + 1) / 2) - math.lgamma(df / 2) - math.log(math.pi) / 2
     t = -_NORMAL.inv_cdf(alpha / 2)
     for _ in range(60):
