@@ -9,13 +9,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dropcheck.language.graph import Kind, Sources, Value
+from dropcheck.language.graph import Kind, Sources, Value, sum_of
 from dropcheck.vocabulary.function import EVERY_AXIS
 from dropcheck.vocabulary.functions.elementwise import (
     ADD,
-    DIVIDE,
     MULTIPLY,
-    NEGATIVE,
     POWER,
     SQRT,
     SUBTRACT,
@@ -36,76 +34,6 @@ def summed(numbers: Iterable[float]) -> float:
         return math.fsum(numbers)
     except (OverflowError, ValueError):
         return sum(numbers)
-
-
-WeightedValues = tuple[tuple[float, Value], ...]
-"""Values, each with its factor in a sum."""
-
-
-def sum_of(value: Value) -> tuple[WeightedValues, float]:
-    """A value as a sum of values with factors, and a number; no parts if it is no sum.
-
-    The parts are random, or made of operators.
-    """
-    if value.kind != Kind.COMPUTED:
-        return (), 0.0
-    function, inputs = value.function, value.inputs
-    known = [None if _varies(one) else one.known for one in inputs]
-    if function in (ADD, SUBTRACT):
-        signs = (1.0, 1.0 if function is ADD else -1.0)
-        parts = [(s, one) for s, one in zip(signs, inputs, strict=True) if _varies(one)]
-        numbers = [s * n for s, n in zip(signs, known, strict=True) if isinstance(n, float)]
-        return (tuple(parts), sum(numbers)) if len(parts) + len(numbers) == 2 else ((), 0.0)
-    if function is NEGATIVE:
-        return ((-1.0, inputs[0]),), 0.0
-    if function in (MULTIPLY, DIVIDE):
-        left, right = known
-        number, one = (right, inputs[0]) if _varies(inputs[0]) else (left, inputs[1])
-        by_it = function is DIVIDE and (one is inputs[1] or not number)
-        if by_it or not isinstance(number, float):
-            return (), 0.0
-        return ((1 / number if function is DIVIDE else number, one),), 0.0
-    return (), 0.0
-
-
-def _varies(value: Value) -> bool:
-    return value.random or value.estimated
-
-
-@dataclass(frozen=True, slots=True)
-class LinearCombination:
-    """Σ factor · operator + constant; `terms` are the pairs of a factor and an operator."""
-
-    terms: WeightedValues
-    constant: float
-
-
-def of_one_operator(value: Value) -> LinearCombination | None:
-    """A side as a linear combination with one operator; None if it is none."""
-    form = of_operators(value)
-    return form if form is not None and len(form.terms) == 1 else None
-
-
-def of_operators(value: Value) -> LinearCombination | None:
-    """A side such as `E(y) - 2 * E(x) + 1` as a linear combination of operators; else None.
-
-    An operator that stands in it twice is one term.
-    """
-    terms: dict[int, tuple[float, Value]] = {}
-    constant, stack = 0.0, [(1.0, value)]
-    while stack:
-        factor, one = stack.pop()
-        parts, shift = sum_of(one)
-        if one.kind == Kind.OPERATOR:
-            terms[id(one)] = (factor + terms.get(id(one), (0.0, one))[0], one)
-        elif not one.estimated and isinstance(one.known, float):
-            constant += factor * one.known
-        elif parts and not one.shape:
-            constant += factor * shift
-            stack += [(factor * own, part) for own, part in reversed(parts)]
-        else:
-            return None
-    return LinearCombination(tuple(terms.values()), constant)
 
 
 # ---- shares --------------------------------------------------------------------------------------

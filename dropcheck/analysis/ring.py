@@ -134,14 +134,6 @@ def multiplied(block: Iterable[FunctionPowers]) -> FunctionPowers:
     return tuple(sorted(exponents.items()))
 
 
-def power_of_two_values(power: int, factor: float, summand: float) -> tuple[float, float]:
-    """A power of x as a multiple of x plus a number, for an x with x² = factor · x + summand."""
-    multiple, number = 1.0, 0.0
-    for _ in range(power - 1):
-        multiple, number = multiple * factor + number, multiple * summand
-    return multiple, number
-
-
 # ---- term space ----------------------------------------------------------------------------------
 #
 # What the polynomials of one analysis share: indices, arrays, and the normal form of their terms.
@@ -157,19 +149,18 @@ MOST_WORK = 2_000  # the most steps of an analysis: products and sums of terms
 MOST_LOSS = 1e7  # the largest growth of rounding errors: beyond it most digits are lost
 SHARE_OF_TERM = 0.05  # the cost of the normal form of a term, in steps
 
-ProductOver = Callable[[Any, tuple[int, ...], bool], Any]
-
 
 class Space:
     """The indices and arrays that the polynomials of one analysis share, and the work so far."""
 
     def __init__(
-        self, product_over: ProductOver | None = None, most_work: float = MOST_WORK
+        self, product_over: Callable[[Any, tuple[int, ...], bool], Any], most_work: float
     ) -> None:
         self.sizes: list[int] = []
         # for draws with two values: the square as a multiple of the draw plus a number
         self.squares: dict[int, tuple[float, float]] = {}
-        self._product_over = product_over
+        # the product of many elements along some axes, as an atom of its own
+        self.product_over = product_over
         self._numbered: dict[tuple[int, int], int] = {}
         self._ordinals: dict[int, int] = {}
         self._arrays: list[Floats] = []
@@ -186,16 +177,6 @@ class Space:
         self.work += steps
         if self.work > self._most_work:
             raise PolynomialError
-
-    def product_over(self, quantity: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
-        """The product of many elements along some axes, as an atom of its own.
-
-        Raises:
-            PolynomialError: it cannot be one.
-        """
-        if self._product_over is None:
-            raise PolynomialError
-        return self._product_over(quantity, axes, keepdims)
 
     # ---- indices and arrays --------------------------------------------------------------------
 
@@ -369,7 +350,9 @@ class Space:
             if square is None or function or others or power == 1:
                 found = [one.with_atoms((*one.atoms, atom)) for one in found]
                 continue
-            factor, summand = power_of_two_values(power, *square)
+            factor, summand = 1.0, 0.0  # of x as a multiple of x plus a number
+            for _ in range(power - 1):
+                factor, summand = factor * square[0] + summand, factor * square[1]
             plain = Atom(atom.draw, atom.side, ((function, 1),), atom.indices)
             with_it = [one.with_atoms((*one.atoms, plain)).times(factor) for one in found]
             found = [one for one in with_it if factor] + [

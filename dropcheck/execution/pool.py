@@ -164,7 +164,7 @@ class Workers:
         """The future of a call.
 
         Raises:
-            Exception: the function or its arguments cannot be sent.
+            Exception: the function or its arguments cannot be sent, or the call made here fails.
         """
         if self._processes is not None:
             try:
@@ -174,10 +174,7 @@ class Workers:
         if self._processes is not None:
             return self._processes.submit(function, *arguments)
         done: Future[Result] = Future()
-        try:
-            done.set_result(function(*arguments))
-        except DropcheckError as error:
-            done.set_exception(error)
+        done.set_result(function(*arguments))
         return done
 
     def again(
@@ -210,7 +207,7 @@ def submitted(
     """The future of a call; it holds the error if the executor fails at once."""
     try:
         return executor.submit(function, *arguments)
-    except Exception as error:  # its workers are lost
+    except Exception as error:  # its workers are lost, or the call was made here and failed
         failed: Future[Result] = Future()
         failed.set_exception(error)
         return failed

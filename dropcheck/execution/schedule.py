@@ -74,8 +74,8 @@ Clock = Callable[[], float]
 class Deadline:
     """The end of the time for all cases of a run; by default there is none.
 
-    >>> Deadline().passed(), Deadline.after(0.0).passed(), Deadline.after(60.0).passed()
-    (False, True, False)
+    >>> Deadline().left() > 0, Deadline.after(0.0).left() > 0, Deadline.after(60.0).left() > 0
+    (True, False, True)
     """
 
     end: float = math.inf
@@ -93,11 +93,7 @@ class Deadline:
 
     def left(self) -> float:
         """Seconds until the deadline; negative after it."""
-        return self.end - self.clock() if self.limited else math.inf
-
-    def passed(self) -> bool:
-        """Whether the time is up."""
-        return self.limited and self.clock() >= self.end
+        return self.end - self.clock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +266,7 @@ class _Run(Generic[Result]):
         if isinstance(request, Task):
             parts = [replace(request, after=None)]  # which may not be sent
         else:
-            if self.deadline.passed():
+            if self.deadline.left() <= 0:
                 case.request = request = replace(request, count=1)
             if self.threads == 1 or _is_for_the_caller(request):
                 self._proceed(case, _drawn_here(request, self.watch))

@@ -11,12 +11,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from dropcheck.analysis.bounds import of_one_operator
 from dropcheck.array_types import Floats
 from dropcheck.claims.registry import Tolerance
 from dropcheck.known.enclosure import Enclosure
 from dropcheck.language.compile import LoweredCase
-from dropcheck.language.graph import Kind, LawClaim, Relation, Value, in_order
+from dropcheck.language.graph import Kind, LawClaim, Relation, Value, in_order, of_operators
 from dropcheck.language.printing import unparse, unparse_statement
 from dropcheck.language.syntax import (
     ROUNDED,
@@ -205,8 +204,8 @@ class SideMagnitude:
     @classmethod
     def of(cls, side: Value) -> SideMagnitude:
         """The magnitude of this side."""
-        form = of_one_operator(side) if side.estimated else None
-        if form is None:
+        form = of_operators(side)
+        if form is None or len(form.terms) != 1:
             return cls()
         ((factor, operator),) = form.terms
         return cls(factor, form.constant) if operator.operator.probability else cls()

@@ -591,7 +591,8 @@ def _by_pilot(
         most = min(most, UNCOUNTED)
     blocked = _in_blocks if knowledge is not None else _in_long_blocks
     program = blocked(compiled.program.fitted(most, FEWEST_BLOCKS), 0)
-    centres = run.centres(program, max(1, min(program.span_draws, CENTRE_DRAWS)))
+    few = max(1, min(program.span_draws, CENTRE_DRAWS))
+    centres = program.centres(run.generator(PILOT, 0), few)
     tally = Tally(program, centres)
     blocks = LIMIT_PILOT_BLOCKS if knowledge is None else PILOT_BLOCKS
     wanted = blocks * program.block_draws

@@ -853,10 +853,6 @@ class CaseRun:
         """A generator of random numbers: one of the case's own streams."""
         return stream(self.settings.seed, self.case.stream_key, purpose, span)
 
-    def centres(self, program: Program, draws: int) -> Floats:
-        """The centres about which integrands are summed, from the first draws: [registers]."""
-        return program.centres(self.generator(PILOT, 0), draws)
-
     def looks(self, program: Program, *, expected: int, fewest: int, most: int) -> Iterator[Look]:
         """The looks at the draws of a program, from the first on.
 

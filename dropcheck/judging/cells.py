@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.analysis.bounds import of_operators, summed
+from dropcheck.analysis.bounds import summed
 from dropcheck.analysis.strategy import Laws, Quantiles
 from dropcheck.array_types import Floats, Indices, Truths
 from dropcheck.inference import budget
@@ -47,7 +47,7 @@ from dropcheck.judging.look import (
     sharpness_of,
     until_decided,
 )
-from dropcheck.language.graph import LawClaim, Relation, Value, pairs
+from dropcheck.language.graph import LawClaim, Relation, Value, of_operators, pairs
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Call, Name
 from dropcheck.reasons import Explanation, Reason

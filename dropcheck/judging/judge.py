@@ -63,7 +63,7 @@ from dropcheck.results import (
     Verdict,
 )
 from dropcheck.settings import Settings
-from dropcheck.simulation.blocks import MAIN, CountTally, Request, Tally
+from dropcheck.simulation.blocks import MAIN, PILOT, CountTally, Request, Tally
 from dropcheck.simulation.compile import Compiled, Counted, InCells
 from dropcheck.simulation.program import SpanSums, means_of
 
@@ -319,7 +319,7 @@ def _says(run: CaseRun, known: Finding, drawn: Finding) -> bool:
 def _one_span(run: CaseRun, compiled: Compiled) -> Judging:
     """What one span shows where the model bounds nothing that is drawn: no interval holds."""
     program = compiled.program.fitted(run.most_draws(compiled.program), FEWEST_BLOCKS)
-    tally = Tally(program, run.centres(program, program.span_draws))
+    tally = Tally(program, program.centres(run.generator(PILOT, 0), program.span_draws))
     yield from run.draw_until(tally, MAIN, 1)
     run.refuse_if_nowhere_defined(tally)
     broken = run.undefined(tally, Method.BLOCK_MEANS, Guarantee.ASYMPTOTIC)

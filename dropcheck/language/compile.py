@@ -285,10 +285,7 @@ def context_of(
 ) -> Context:
     """The context in which a case is lowered."""
     claim = parsed.claim
-    if not claim.slots:
-        rounding = Slots(dtype=None if claim.sample is None else claim.sample.dtype)
-        return Context(lower, memory, rounding)
-    dtype = parameters.get(DTYPE)
+    dtype = parameters.get(DTYPE) if claim.slots else claim.sample and claim.sample.dtype
     statements = [one for one in (parsed.statement, *parsed.beside) if one is not None]
     given = names_given(parsed.model, statements, claim.slots) if claim.column is not None else ()
     slots = Slots(

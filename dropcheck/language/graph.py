@@ -21,6 +21,7 @@ from dropcheck.claims.registry import Code, CodeRequest, Slot
 from dropcheck.language.syntax import Position
 from dropcheck.vocabulary.function import Array, Function, Kernel
 from dropcheck.vocabulary.functions import operation
+from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, NEGATIVE, SUBTRACT
 from dropcheck.vocabulary.law import Law, Values
 from dropcheck.vocabulary.operators import OPERATORS, Operator
 from dropcheck.vocabulary.shapes import Shape
@@ -342,6 +343,73 @@ def computed_from(value: Value, arrays: Mapping[int, Array]) -> Array:
 def number(array: Array) -> Array:
     """Truths as the numbers 1 and 0; other arrays as they are."""
     return array.astype(np.float64) if array.dtype == np.bool_ else array
+
+
+# ---- sums ----------------------------------------------------------------------------------------
+
+
+WeightedValues = tuple[tuple[float, Value], ...]
+"""Values, each with its factor in a sum."""
+
+
+def sum_of(value: Value) -> tuple[WeightedValues, float]:
+    """A value as a sum of values with factors, and a number; no parts if it is no sum.
+
+    The parts are random, or made of operators.
+    """
+    if value.kind != Kind.COMPUTED:
+        return (), 0.0
+    function, inputs = value.function, value.inputs
+    known = [None if _varies(one) else one.known for one in inputs]
+    if function in (ADD, SUBTRACT):
+        signs = (1.0, 1.0 if function is ADD else -1.0)
+        parts = [(s, one) for s, one in zip(signs, inputs, strict=True) if _varies(one)]
+        numbers = [s * n for s, n in zip(signs, known, strict=True) if isinstance(n, float)]
+        return (tuple(parts), sum(numbers)) if len(parts) + len(numbers) == 2 else ((), 0.0)
+    if function is NEGATIVE:
+        return ((-1.0, inputs[0]),), 0.0
+    if function in (MULTIPLY, DIVIDE):
+        left, right = known
+        number, one = (right, inputs[0]) if _varies(inputs[0]) else (left, inputs[1])
+        by_it = function is DIVIDE and (one is inputs[1] or not number)
+        if by_it or not isinstance(number, float):
+            return (), 0.0
+        return ((1 / number if function is DIVIDE else number, one),), 0.0
+    return (), 0.0
+
+
+def _varies(value: Value) -> bool:
+    return value.random or value.estimated
+
+
+@dataclass(frozen=True, slots=True)
+class LinearCombination:
+    """Σ factor · operator + constant; `terms` are the pairs of a factor and an operator."""
+
+    terms: WeightedValues
+    constant: float
+
+
+def of_operators(value: Value) -> LinearCombination | None:
+    """A side such as `E(y) - 2 * E(x) + 1` as a linear combination of operators; else None.
+
+    An operator that stands in it twice is one term.
+    """
+    terms: dict[int, tuple[float, Value]] = {}
+    constant, stack = 0.0, [(1.0, value)]
+    while stack:
+        factor, one = stack.pop()
+        parts, shift = sum_of(one)
+        if one.kind == Kind.OPERATOR:
+            terms[id(one)] = (factor + terms.get(id(one), (0.0, one))[0], one)
+        elif not one.estimated and isinstance(one.known, float):
+            constant += factor * one.known
+        elif parts and not one.shape:
+            constant += factor * shift
+            stack += [(factor * own, part) for own, part in reversed(parts)]
+        else:
+            return None
+    return LinearCombination(tuple(terms.values()), constant)
 
 
 # ---- cost ----------------------------------------------------------------------------------------

@@ -21,7 +21,6 @@ from dropcheck.analysis.strategy import (
 from dropcheck.language.graph import (
     SAMPLE_ELEMENT_COST,
     Kind,
-    Sources,
     Value,
     calls_below,
     computed,
@@ -143,13 +142,9 @@ class ProgramBuilder:
 
     def __init__(self, registers: Registers | None = None) -> None:
         self._all = Registers() if registers is None else registers
-        self._registers, self._values = self._all.of, self._all.values
+        self._values, self.register = self._all.values, self._all.register
         self._terms: dict[Term, int] = {}
         self._targets: dict[int, None] = {}
-
-    def register(self, value: Value) -> int:
-        """The register of a value; all its inputs have earlier ones."""
-        return self._all.register(value)
 
     def term(self, factors: tuple[tuple[int, int], ...], given: int | None) -> int:
         """The column of an integrand in the array of sums; equal integrands share one."""
@@ -277,23 +272,20 @@ def _rarest(values: Sequence[Value]) -> float:
     All elements of a draw count, unless the program picks single elements of it.
     """
     picking = (one for one in values if one.kind == Kind.COMPUTED and one.function.picks)
-    picked = joined_sources(picking)
-    return max((_rarity(value, picked) for value in values), default=0.0)
-
-
-def _rarity(value: Value, picked: Sources) -> float:
-    if value.kind != Kind.DRAW or not value.random or value.law is None:
-        return 0.0
-    known = [None if one.constant is None else one.constant[..., 0] for one in value.inputs]
-    pairs = zip(known, value.law.parameters, strict=True)
-    if not value.law.discrete or any(one is None and own.axes for one, own in pairs):
-        return 0.0
-    chances = np.asarray(value.law.rarest(*(np.nan if one is None else one for one in known)))
-    rare = chances[(chances > 0) & (chances < 1)]
-    if not rare.size:
-        return 0.0
-    count = math.prod(value.shape) if value.sources.isdisjoint(picked) else 1
-    return 1.0 / (float(rare.min()) * count)
+    picked, most = joined_sources(picking), 0.0
+    for value in values:
+        if value.kind != Kind.DRAW or value.law is None or not value.law.discrete:
+            continue
+        known = [None if one.constant is None else one.constant[..., 0] for one in value.inputs]
+        pairs = zip(known, value.law.parameters, strict=True)
+        if any(one is None and own.axes for one, own in pairs):
+            continue
+        chances = np.asarray(value.law.rarest(*(np.nan if one is None else one for one in known)))
+        rare = chances[(chances > 0) & (chances < 1)]
+        if rare.size:
+            count = math.prod(value.shape) if value.sources.isdisjoint(picked) else 1
+            most = max(most, 1.0 / (float(rare.min()) * count))
+    return most
 
 
 # ---- compile -------------------------------------------------------------------------------------

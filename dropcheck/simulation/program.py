@@ -252,13 +252,13 @@ class Leaf:
         about = {name: centres[register] for name, register in self._registers.items()}
         return Averages(average, about)
 
-    def value(self, means: Floats, centres: Floats) -> Floats:
+    def value(self, means: Any, centres: Floats) -> Any:
         """The operator's value at averages of shape [terms, points]: [points]."""
         return self.operator.value(self._averages(means, centres))
 
     def size(self, means: Floats, centres: Floats) -> Floats:
         """The size of what the operator measures, if the program has its averages: [points]."""
-        return self.operator.size(self._averages(means, centres))
+        return np.asarray(self.operator.size(self._averages(means, centres)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,12 +325,8 @@ class Functional:
 
     def columns(self, operands: Iterable[int]) -> list[int]:
         """The columns that some operands depend on."""
-        leaves = self._leaves(operands)
-        return sorted({column for leaf in leaves for column in leaf.looked_at})
-
-    def _leaves(self, operands: Iterable[int]) -> list[Leaf]:
         below = operators([self.operands[operand] for operand in operands])
-        return [self.leaves[id(leaf)] for leaf in below]
+        return sorted({column for one in below for column in self.leaves[id(one)].looked_at})
 
     def at_averages(self, means: Floats, centres: Floats) -> tuple[list[float], float]:
         """Each operand at the averages [terms], and the largest magnitude in the computation.

@@ -36,10 +36,9 @@ class Averages:
     of: Callable[[str], Any]
     centres: Mapping[str, float]
 
-    def mean(self, name: str) -> Floats:
+    def mean(self, name: str) -> Any:
         """The mean of an operand."""
-        mean: Floats = self.of(name) + self.centres[name]
-        return mean
+        return self.of(name) + self.centres[name]
 
     def variance(self, name: str) -> Any:
         """The variance of an operand; an enclosure of it is cut at 0."""
@@ -53,26 +52,21 @@ class Averages:
         `below` is the average of half the power: if it is 0, so are all values.
         """
         average = self.of(name)
-        if _is_enclosure(average):
-            return _even_of(average, below)
+        if _is_enclosure(average):  # it is unknown where it underflows
+            largest = np.maximum(np.abs(below.low), np.abs(below.high))
+            lost = (average.high < UNDERFLOW) & (largest > 0)
+            return average / 0 if lost.any() else average.at_least(0.0)
         if np.minimum.reduce(average, axis=None) >= UNDERFLOW:  # as nearly always
             return average
         return np.where((np.abs(average) < UNDERFLOW) & (below != 0), np.nan, average)
 
-    def square(self, name: str) -> Floats:
+    def square(self, name: str) -> Any:
         """The mean square of an operand, about 0."""
-        square: Floats = np.maximum(self.variance(name), 0) + self.mean(name) ** 2
-        return square
+        return np.maximum(self.variance(name), 0) + self.mean(name) ** 2
 
 
 def _is_enclosure(average: Any) -> bool:
     return hasattr(average, "at_least")
-
-
-def _even_of(average: Any, below: Any) -> Any:
-    """The enclosure of the average of an even power; unknown if the average underflows."""
-    lost = (average.high < UNDERFLOW) & (np.maximum(np.abs(below.low), np.abs(below.high)) > 0)
-    return average / 0 if lost.any() else average.at_least(0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -91,8 +85,8 @@ class Operator:
     operands: tuple[str, ...]
     averages: tuple[str, ...]
     for_size: tuple[str, ...] = ()
-    value: Callable[[Averages], Floats] = lambda _: np.full(1, np.nan)
-    size: Callable[[Averages], Floats] = lambda _: np.full(1, np.nan)
+    value: Callable[[Averages], Any] = lambda _: np.full(1, np.nan)
+    size: Callable[[Averages], Any] = lambda _: np.full(1, np.nan)
     ends: tuple[float, float] = (-math.inf, math.inf)
     quantile: bool = False  # its level is `level`, or else its last operand
     level: float | None = None
@@ -140,33 +134,29 @@ class Operator:
         )
 
 
-def _root_mean_square(averages: Averages) -> Floats:
+def _root_mean_square(averages: Averages) -> Any:
     return np.sqrt(averages.square("u"))
 
 
-def _covariance(averages: Averages) -> Floats:
-    covariance: Floats = averages.of("uv") - averages.of("u") * averages.of("v")
-    return covariance
+def _covariance(averages: Averages) -> Any:
+    return averages.of("uv") - averages.of("u") * averages.of("v")
 
 
-def _correlation(averages: Averages) -> Floats:
+def _correlation(averages: Averages) -> Any:
     both = averages.variance("u") * averages.variance("v")
-    correlation: Floats = _covariance(averages) / np.sqrt(both)
-    return correlation
+    return _covariance(averages) / np.sqrt(both)
 
 
-def _skewness(averages: Averages) -> Floats:
+def _skewness(averages: Averages) -> Any:
     u = averages.of("u")
     third = averages.of("uuu") - 3 * u * averages.of("uu") + 2 * u**3
-    skewness: Floats = third / averages.variance("u") ** 1.5
-    return skewness
+    return third / averages.variance("u") ** 1.5
 
 
-def _kurtosis(averages: Averages) -> Floats:
+def _kurtosis(averages: Averages) -> Any:
     u, uu = averages.of("u"), averages.of("uu")
     fourth = averages.even("uuuu", uu) - 4 * u * averages.of("uuu") + 6 * u**2 * uu - 3 * u**4
-    kurtosis: Floats = fourth / averages.variance("u") ** 2
-    return kurtosis
+    return fourth / averages.variance("u") ** 2
 
 
 def _unit(averages: Averages) -> Floats:

@@ -71,11 +71,11 @@ class GraphBuilder:
         """Approximate size of the graph so far in bytes, fixed arrays included."""
         return round(8 * self._fixed.elements) + VALUE_SIZE * len(self._known)
 
-    def number(self, value: float, at: Position, name: str | None = None) -> graph.Value:
+    def number(self, value: float, at: Position) -> graph.Value:
         """A constant number."""
         array = np.full(1, value, dtype=np.float64)
         options = (("value", float(value).hex()),)
-        return self.constant("number", array, shape=(), at=at, name=name, options=options)
+        return self.constant("number", array, shape=(), at=at, options=options)
 
     def constant(self, operation: str, array: Array, **more: Any) -> graph.Value:
         """A constant; the array has its axis of draws last."""

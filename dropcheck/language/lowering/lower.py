@@ -566,8 +566,6 @@ def subscript(context: Context, base: Node, index: tuple[Node, ...], at: Positio
     Raises:
         DropcheckError: the index is not fixed, or not inside the array.
     """
-    if isinstance(base, syntax.Name) and base.name in LAWS and base.name not in context.scope:
-        raise base.at.error(f"{base.name!r} is a law", "draw from it on a line of the model")
     value = context.lower(base)
     alone = len(index) == 1 and not isinstance(index[0], _WITHOUT_VALUE)
     if alone and value.shape and not context.formula:  # a formula counts from 1, a model from 0

@@ -407,19 +407,11 @@ def define_parameter(
             f"{name.name!r} is a format of numbers, {value}, and no number",
             f"round to it: round(x, {name.name})",
         )
-    elif isinstance(value, tuple):
-        known = context.lower(_written(value, name.at)).called(name.name)
-        context.graph.remember(known)
-        context.scope.define(name, _for_code(context, known, name), parameter=True)
     else:
-        known = context.graph.number(value, name.at, name.name)
-        context.scope.define(name, _for_code(context, known, name), parameter=True)
-
-
-def _for_code(context: Context, value: Value, name: syntax.Name) -> Value:
-    """The value of a parameter, rounded if it is passed to code."""
-    given = name.name in context.slots.given
-    return rounded_for_code(context, value, name.at) if given else value
+        known = context.lower(_written(value, name.at))
+        if name.name in context.slots.given:
+            known = rounded_for_code(context, known, name.at)
+        context.scope.define(name, known, parameter=True)
 
 
 def _written(value: float | Vector, at: Position) -> Node:

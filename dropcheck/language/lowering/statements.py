@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dropcheck.claims.registry import Claim
 from dropcheck.claims.values import format_value, parameter_text
 from dropcheck.errors import About, DropcheckError, Problem
-from dropcheck.language.graph import Kind, LawClaim, Relation, Value, operators, pairs
+from dropcheck.language.graph import LawClaim, Relation, Value, of_operators, operators, pairs
 from dropcheck.language.lowering.builder import Context, Skipped, axis_names, rounded_for_code
 from dropcheck.language.lowering.lower import EntryIndex, entries_of_sides
 from dropcheck.language.lowering.model import check_values, read_law, unknown_law
@@ -17,7 +17,6 @@ from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import ArrayLiteral, Call, Name, Node, Statement, Subscript, walk
 from dropcheck.results import ParameterValue
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
-from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, NEGATIVE, SUBTRACT
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import (
     INDEPENDENT,
@@ -280,32 +279,14 @@ def statement_sides(
     _check_sides(parameters, sides)
     if any(value.operator.quantile for value in operators(own)):
         for value, node in sides:
-            if value.estimated and not _adds_quantiles(value):
+            form = of_operators(value)
+            if form is None or not all(one.operator.quantile for _, one in form.terms):
                 raise node.at.error(
                     "quantiles are compared with numbers and with one another: sums and "
                     "differences of them, with fixed factors, and no other operator beside them",
                     "write their value as a number, and claim E(…) and the like separately",
                 )
     return tuple(own), tuple(entries) if len(entries) > 1 else ()
-
-
-def _adds_quantiles(value: Value) -> bool:
-    if not value.estimated:
-        return True
-    if value.kind == Kind.OPERATOR:
-        return value.operator.quantile
-    if value.kind != Kind.COMPUTED:
-        return False
-    match value.operation:
-        case ADD.name | SUBTRACT.name | NEGATIVE.name:
-            return all(map(_adds_quantiles, value.inputs))
-        case MULTIPLY.name | DIVIDE.name:
-            first, second = value.inputs
-            over = value.operation == DIVIDE.name
-            if (first.estimated and second.estimated) or (over and second.estimated):
-                return False
-            return _adds_quantiles(first) and _adds_quantiles(second)
-    return False
 
 
 def _check_shapes(nodes: Sequence[Node], values: Sequence[Value]) -> None:
