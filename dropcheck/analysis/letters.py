@@ -473,8 +473,6 @@ class DrawnElements(MomentSource):
 
     def moment(self, powers: FunctionPowers) -> tuple[ElementNumbers, float]:
         """The expectation of a product of powers of functions, and its loss."""
-        if not powers:
-            return 1.0, 1.0
         ((function, power), *others) = powers
         if not others and power == 1:
             return 0.0, 1.0
@@ -553,8 +551,6 @@ class ProductOfElements(MomentSource):
 
     def moment(self, powers: FunctionPowers) -> tuple[ElementNumbers, float]:
         """E (P − E P)^k = Σ C(k, j) E P^j (−E P)^(k − j)."""
-        if not powers:
-            return 1.0, 1.0
         ((_, order),) = powers
         if order == 1:
             return 0.0, 1.0
@@ -709,12 +705,9 @@ class NormalForms:
     ) -> Polynomial | Root:
         """A value by its kernel, from the polynomials of its inputs."""
         function, kernel = value.function, kernel_of(value)
-        inputs: list[Any] = []
-        for below in value.inputs:
-            one = known[id(below)] if below.random else below.constant
-            if one is None:
-                raise PolynomialError
-            inputs.append(one)
+        inputs = [known[id(one)] if one.random else one.constant for one in value.inputs]
+        if any(one is None for one in inputs):
+            raise PolynomialError
         if (
             function.rearranges
             or function.does in ("joins", "gaps")
@@ -756,10 +749,7 @@ class NormalForms:
         if arguments is not None:
             return self._elements(value, law, arguments)
         given = [self.polynomial(argument) for argument in value.inputs]
-        try:
-            line = law.as_line(*given)
-        except TypeError:  # its formula needs an operation that polynomials do not have
-            line = None
+        line = law.as_line(*given)
         if line is None:
             raise PolynomialError
         loc, scale, own = line

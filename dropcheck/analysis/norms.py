@@ -151,8 +151,6 @@ HIGHEST_NORM, MOST_BOUNDS = 64.0, 60_000
 # integrated, and `_by_exponentials` may bound it.
 MOST_DEPTH = 64
 _HELD_BACK = {"maximum", "minimum", "clip", "relu"}
-# For functions of more arguments than this, the bounds of all arguments are computed first.
-_MANY = 4
 
 
 class Norms:
@@ -201,14 +199,13 @@ class Norms:
             try:
                 return bound(quantity)
             except _NotYet as first:
-                stack = list(first.wanted)
+                stack = [first.args]
             while stack:
-                wanted = stack[-1]
                 try:
-                    self._compute(*wanted)
+                    self._compute(*stack[-1])
                     stack.pop()
                 except _NotYet as more:
-                    stack += more.wanted
+                    stack.append(more.args)
 
     def quantity(self, value: Value) -> Quantity:
         """What is known of a value without an order; bounds of some order are known by `ask`."""
@@ -221,15 +218,8 @@ class Norms:
         return known[id(value)]
 
     def _compute(self, quantity: Quantity, kind: str, order: float) -> None:
-        if (kind, order) in quantity.known:
-            return
         highest = INF if kind == "log_moment" else HIGHEST_NORM
         exhausted = abs(order) > highest or self.bounds > MOST_BOUNDS
-        if not exhausted and len(quantity.below) > _MANY:
-            wanted = [(one, kind, order) for one in quantity.below if one.random]
-            wanted = [each for each in wanted if each[1:] not in each[0].known]
-            if wanted:
-                raise _NotYet(wanted)
         with np.errstate(all="ignore"):
             found = INF
             if not exhausted and self._integrals and quantity.of_one_draw and order >= 1:
@@ -243,14 +233,8 @@ class Norms:
         self.bounds += 1
 
 
-_Wanted = tuple["Quantity", str, float]
-
-
 class _NotYet(Exception):  # noqa: N818 - it is no error
-    """Names the bounds that have to be computed before the wanted one."""
-
-    def __init__(self, wanted: Sequence[_Wanted]) -> None:
-        self.wanted = wanted
+    """Names the bound that has to be computed before the wanted one: quantity, kind and order."""
 
 
 class Quantity:
@@ -320,7 +304,7 @@ class Quantity:
         """
         bound = self.known.get((kind, order))
         if bound is None:
-            raise _NotYet([(self, kind, order)])
+            raise _NotYet(self, kind, order)
         return bound
 
     @property

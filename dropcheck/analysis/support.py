@@ -131,9 +131,7 @@ class Known(np.lib.mixins.NDArrayOperatorsMixin):
         return _function(ufunc.__name__, inputs)
 
     def __array_function__(self, function: Any, _types: Any, inputs: Any, options: Any) -> Any:
-        if function is np.where and len(inputs) == 3:
-            return _function("where", inputs)
-        return function._implementation(*inputs, **options)
+        return _function("where", inputs) if function is np.where else NotImplemented
 
     def by_ends(self, function: Callable[[Any], Any], rounding: float = 0.0) -> Known:
         """A monotone function, from its values at the ends of the hull."""

@@ -169,8 +169,7 @@ class _Tracked:
 
     def _of_draw(self, value: Value) -> Axes:
         law = value.law
-        if law is None:  # code draws it
-            return _new(value.shape, differ=True)
+        assert law is not None  # or it is a call of code
         batches: list[Axes] = []
         own: Axes = []
         for parameter, argument in zip(law.parameters, value.inputs, strict=True):

@@ -275,8 +275,8 @@ NO_COMPREHENSION = (
 LIKELY: Table = (
     (rf"([^\W\d]\w*)\s*\((?:[^()]*,)?\s*(?P<at>{RESERVED})\s*=(?!=)",
      "{1!r} is a word of Python's grammar, and no argument of {0} is called so",
-     lambda found: argument_hint(found[1])
-     or "leave the name out, and give the arguments in their order"),
+     lambda found: f"write {written_law(LAWS[found[1]])}" if found[1] in LAWS else
+     "leave the name out, and give the arguments in their order"),
     (r"([^\W\d]\w*)\(([^()]*[^\s(),])(?:\s*,)?\s+(?P<at>given)\s+(?!=)([^()]*[^()\s])\)",
      "a condition is an argument by name, 'given=…', after a comma",
      "write {0}({1}, given={3})"),  # as in E(x given x > 0)
@@ -467,19 +467,6 @@ def written_call(function: Function) -> str:
         return "a + arange(b - a) for the numbers a, …, b - 1"
     lengths = any(parameter.name == "shape" for parameter in function.parameters)
     return f"{function.signature}{'; several lengths are a list, [2, 3]' if lengths else ''}"
-
-
-def argument_hint(name: str) -> str | None:
-    """How a law or a function is called; None if there is none of this name.
-
-    >>> argument_hint("exponential")
-    'write exponential(scale): scale is its mean, the inverse of a rate'
-    """
-    if name in LAWS:
-        return f"write {written_law(LAWS[name])}"
-    if name in FUNCTIONS:
-        return f"write {FUNCTIONS[name].signature}"
-    return None
 
 
 def attribute_hint(name: str, owner: str = "", drawn: bool = True) -> str:

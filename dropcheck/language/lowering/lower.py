@@ -316,9 +316,7 @@ def _bind_function(
             options[parameter.name] = _option(context, given)
         elif given is not None:
             values.append(context.lower(given))
-        elif default is not None and not parameter.option and more is None:
-            values.append(context.graph.number(default, node.at))
-        elif default is not None and parameter.option:
+        elif default is not None:
             # values that differ by rounding only are close
             near = context.slots.near.get(parameter.name, 0.0) if function is IS_CLOSE else default
             options[parameter.name] = max(default, near)

@@ -68,7 +68,7 @@ def _and(a: Array, b: Array) -> Array:
 def _or(a: Array, b: Array) -> Array:
     """True where either side is true; else NaN where either is unknown."""
     a, b = _known(a), _known(b)
-    return _not(_and(_not(a), _not(b))) if has_nan(a) or has_nan(b) else a | b
+    return _not(_and(_not(a), _not(b))) if has_nan(a) or has_nan(b) else np.logical_or(a, b)
 
 
 def _not(a: Array) -> Array:

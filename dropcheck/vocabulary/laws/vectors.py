@@ -31,13 +31,6 @@ SHARE_SUM_TOLERANCE = 1e-9
 COVARIANCE_TOLERANCE = 1e-9
 
 
-def _list_axis(law_name: str, name: str, shape: Shape) -> Shape:
-    if not shape or not shape[-1]:
-        what_is_wrong = " that is not empty" if shape else ", and is given a number"
-        raise ShapeError(f"{law_name!r} needs a list for {name}{what_is_wrong}")
-    return shape[-1:]
-
-
 def _multinomial_draws(generator: Generator, size: Size, n: Array, p: Array) -> Array:
     shares = np.moveaxis(p, -2, -1)
     shares = shares / shares.sum(axis=-1, keepdims=True)
@@ -60,7 +53,7 @@ MULTINOMIAL = Law(
     sampler=_multinomial_draws,
     log_density_inside=_multinomial_log_mass,
     chances=Vector(
-        axes=lambda shapes, values: _list_axis("multinomial", "p", shapes[1]),
+        axes=lambda shapes, values: shapes[1][-1:],
         elements=lambda n, p: (BINOMIAL, n[..., None], p / p.sum(axis=-1, keepdims=True)),
     ),
 )
@@ -107,7 +100,7 @@ DIRICHLET = Law(
     sampler=_dirichlet_draws,
     log_density_inside=_dirichlet_log_density,
     chances=Vector(
-        axes=lambda shapes, values: _list_axis("dirichlet", "a", shapes[0]),
+        axes=lambda shapes, values: shapes[0][-1:],
         # a share of all is 1
         elements=lambda a: (
             (BETA, a, _others(a)) if a.shape[-1] > 1 else (BERNOULLI, np.ones_like(a))
@@ -154,7 +147,7 @@ PERMUTATION = Law(
 
 
 def _normal_axes(shapes: tuple[Shape, ...], values: tuple[Any, ...]) -> Shape:
-    axis = _list_axis("multivariate_normal", "mean", shapes[0])
+    axis = shapes[0][-1:]
     if shapes[1][-2:] != axis * 2:
         needed = f"a {axis[0]} by {axis[0]} matrix for cov, as mean has {axis[0]}"
         is_given = f"is given shape {list(shapes[1])}"
