@@ -276,6 +276,11 @@ def test_stochastic_gradient_descent() -> None:
     assert is_exactly(descent(8), "Var(w * 1)", moments[2] - moments[1] ** 2)
 
 
+def test_either_of_independent_events() -> None:
+    truth = 1 - (1 - math.exp(-1)) ** 3
+    assert is_exactly("x, y, z ~ exponential(1)", "P(x > 1 or y > 1 or z > 1)", truth)
+
+
 @pytest.mark.parametrize("size", [3, 64])
 def test_gradient_descent_in_many_dimensions(size: int) -> None:
     """E|w'|² = (1 - 0.2 + 0.01 (n + 2)) E|w|² + 0.01 n (Isserlis 1918)."""
