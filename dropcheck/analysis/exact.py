@@ -69,7 +69,10 @@ class Outcomes:
 def outcomes_of(roots: Sequence[Value], most: int) -> Outcomes | None:
     """All outcomes of the draws below some values; None if there are more, or not known."""
     values = ordered(roots)
+    laws = [value.law for value in values if value.kind == Kind.DRAW]
     if len(values) > MOST_VALUES or not values:
+        return None
+    if any(law is None or not law.discrete or law.own_axes is not None for law in laws):
         return None
     table = Outcomes(np.ones(1), {})
     with np.errstate(all="ignore"):
@@ -96,8 +99,8 @@ def _computed(table: Outcomes, value: Value) -> Outcomes | None:
 def _drawn(table: Outcomes, value: Value, most: int) -> Outcomes | None:
     """The table with a draw added: an outcome for each value of each of its elements."""
     law, elements = value.law, math.prod(value.shape)
-    if law is None or not law.discrete or law.own_axes is not None:
-        return None
+    assert law is not None
+    random = any(one.random for one in value.inputs)
     own: list[Array] = []
     for element in range(elements):
         # the law's arguments for this element, in each outcome so far
@@ -106,10 +109,12 @@ def _drawn(table: Outcomes, value: Value, most: int) -> Outcomes | None:
         if any(one is None for one in arguments):
             return None
         columns = [one for one in arguments if one is not None]
-        if any(one.random for one in value.inputs) and argument_problem(law.parameters, columns):
+        if random and argument_problem(law.parameters, columns):
             return None  # the law does not take them in some outcome
         rows = np.concatenate(columns) if columns else np.zeros((0, len(table.probabilities)))
-        known, places = np.unique(rows, axis=1, return_inverse=True)
+        known, places = rows[:, :1], np.zeros(rows.shape[1], np.intp)
+        if random:
+            known, places = np.unique(rows, axis=1, return_inverse=True)
         points = []
         for at in range(known.shape[1]):
             given: list[object] = []
