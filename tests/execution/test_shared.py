@@ -34,7 +34,7 @@ from dropcheck.settings import Settings
 from dropcheck.simulation.blocks import MAIN, Request
 from dropcheck.simulation.program import SpanSums
 
-forks = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing is forked")
+forks = pytest.mark.skipif("not can_fork()", reason="nothing is forked here, or beside JAX")
 PROGRAM = compiled("x ~ normal(0, 1)", "Var(x) == 1").program
 
 # ---- tasks and draws -----------------------------------------------------------------------------

@@ -31,6 +31,11 @@ SMALLEST_NORMAL: Mapping[str, float] = {
 """By format: the smallest number with full precision."""
 
 
+_LOST = 52 - 7
+"""The bits of a float64 that a bfloat16 does not have."""
+_LARGEST_BFLOAT16 = 2.0**128 - 2.0**120
+
+
 def rounded(x: Array, number_format: str) -> Array:
     """Numbers rounded to a format, as float64.
 
@@ -63,10 +68,24 @@ def below_numbers(x: Array, number_format: str) -> Array:
 
 
 def _to_bfloat16(x: Array) -> Array:
-    """Numbers rounded to eight binary digits, or fewer at the smallest exponents; as float64."""
-    digits = 8 - np.maximum(np.frexp(x)[1], -125)
-    nearest = np.ldexp(np.rint(np.ldexp(x, digits)), -digits)
-    return np.where(np.abs(nearest) >= 2.0**128, np.copysign(np.inf, x), nearest)
+    """Numbers rounded to eight binary digits, or fewer at the smallest exponents; as float64.
+
+    The bits of a float64, as a whole number, are in the order of the sizes (IEEE 754).
+    """
+    bits = x.view(np.int64)
+    half = bits >> _LOST & 1  # of what is lost; one more rounds up, but for ties that are even
+    half += 2 ** (_LOST - 1) - 1
+    half += bits
+    half &= -(2**_LOST)
+    nearest = half.view(np.float64)
+    size = np.abs(x)
+    small = size < SMALLEST_NORMAL["bfloat16"]
+    if small.any():
+        nearest = np.where(small, np.rint(x * 2.0**133) * 2.0**-133, nearest)
+    if not size.max(initial=0.0) < _LARGEST_BFLOAT16:  # also where there is a NaN
+        large = np.abs(nearest) >= 2.0**128
+        nearest = np.where(np.isnan(x), x, np.where(large, np.copysign(np.inf, x), nearest))
+    return nearest
 
 
 ROUNDED: Mapping[str, Function] = {
