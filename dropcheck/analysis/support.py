@@ -193,34 +193,34 @@ def joined(*parts: Known) -> Known:
 # ---- what a function asks, and what its result is ------------------------------------------------
 
 Facts = Sequence[Known]
-Asked = Callable[[Facts, bool], int]
-"""Takes what is known of the arguments, and whether both are one quantity; returns how sure it is
-that they, or the result, have some property, or how the result depends on the draws."""
+Asked = Callable[[Facts], int]
+"""Takes what is known of the arguments; returns how sure it is that they, or the result, have some
+property, or how the result depends on the draws."""
 
 
-def _no_two_infinities(x: Facts, _same: bool) -> int:
+def _no_two_infinities(x: Facts) -> int:
     return max(one.finite for one in x)
 
 
-def _all_nonzero(x: Facts, _same: bool) -> int:
+def _all_nonzero(x: Facts) -> int:
     return min(one.nonzero for one in x)
 
 
-def _sum_nonzero(x: Facts, _same: bool) -> int:
+def _sum_nonzero(x: Facts) -> int:
     """A sum of numbers of one sign is not 0, if one of them is not 0."""
     low, high = all(one.low >= 0 for one in x), all(one.high <= 0 for one in x)
     return max(one.nonzero for one in x) if low or high else NEVER
 
 
-def _first_nonzero(x: Facts, _same: bool) -> int:
+def _first_nonzero(x: Facts) -> int:
     return x[0].nonzero
 
 
-def _second_nonzero(x: Facts, _same: bool) -> int:
+def _second_nonzero(x: Facts) -> int:
     return x[1].nonzero
 
 
-def _power_defined(x: Facts, _same: bool) -> int:
+def _power_defined(x: Facts) -> int:
     """A negative base has only whole powers, and 0 has no negative powers."""
     base, exponent = x
     if exponent.low >= 0:
@@ -228,35 +228,35 @@ def _power_defined(x: Facts, _same: bool) -> int:
     return base.nonzero if exponent.whole else base.positive
 
 
-def _logarithm_defined(x: Facts, same: bool) -> int:
+def _logarithm_defined(x: Facts) -> int:
     """Of x log(y), which is 0 where x is 0: y may be 0 if it is the same quantity as x."""
-    return x[1].inside(0.0, math.inf) if same else x[1].positive
+    return x[1].inside(0.0, math.inf) if x[0] is x[1] else x[1].positive
 
 
-def _arithmetic(x: Facts, _same: bool) -> int:
+def _arithmetic(x: Facts) -> int:
     return min(one.smooth for one in x)
 
 
-def _quotient(x: Facts, _same: bool) -> int:
+def _quotient(x: Facts) -> int:
     return min(x[0].smooth, x[1].smooth, ANALYTIC if x[1].never(0.0) == SURE else RATIO)
 
 
-def _power(x: Facts, _same: bool) -> int:
+def _power(x: Facts) -> int:
     base, exponent = x
     if exponent.low == exponent.high and exponent.whole:
-        return _quotient([base, base], False) if exponent.low < 0 else base.smooth
-    return _analytic(x, False) if base.low > 0 else ROUGH
+        return _quotient([base, base]) if exponent.low < 0 else base.smooth
+    return _analytic(x) if base.low > 0 else ROUGH
 
 
-def _analytic(x: Facts, _same: bool) -> int:
+def _analytic(x: Facts) -> int:
     return ANALYTIC if all(one.smooth == ANALYTIC for one in x) else ROUGH
 
 
-def _surely(_x: Facts, _same: bool) -> int:
+def _surely(_x: Facts) -> int:
     return SURE
 
 
-def _never(_x: Facts, _same: bool) -> int:
+def _never(_x: Facts) -> int:
     return NEVER
 
 
@@ -280,15 +280,15 @@ class Row:
     whole: bool = False
     always_whole: bool = False
 
-    def of(self, x: Facts, hull: Hull, same: bool = False) -> Known:
+    def of(self, x: Facts, hull: Hull) -> Known:
         """What is known of the result, from what is known of the arguments."""
         hull = proper(hull)
         finite = min(one.finite for one in x)
-        number = min([self.asks(x, same), *(one.number for one in x)])
+        number = min([self.asks(x), *(one.number for one in x)])
         if not self.infinities:
             number = min(number, finite)
-        smooth, apart = self.smooth(x, same), not hull.low <= 0 <= hull.high
-        nonzero = SURE if apart else max(self.nonzero(x, same), GENERIC if smooth else NEVER)
+        smooth, apart = self.smooth(x), not hull.low <= 0 <= hull.high
+        nonzero = SURE if apart else max(self.nonzero(x), GENERIC if smooth else NEVER)
         keeps = self.whole and all(one.whole for one in x)
         return Known(
             hull=hull,
@@ -318,14 +318,14 @@ ROWS: dict[str, Row] = {
     "positive": _MOVED,
     "maximum": _PICKED,
     "minimum": _PICKED,
-    "where": Row(nonzero=lambda x, same: _all_nonzero(x[1:], same), infinities=True, whole=True),
+    "where": Row(nonzero=lambda x: _all_nonzero(x[1:]), infinities=True, whole=True),
     "sign": replace(_STEP, nonzero=_first_nonzero),
     "floor": _STEP,
     "ceil": _STEP,
     "rint": _STEP,
     "sin": Row(smooth=_analytic),
     "cos": Row(smooth=_analytic),
-    "tan": Row(smooth=lambda x, same: min(_analytic(x, same), RATIO)),
+    "tan": Row(smooth=lambda x: min(_analytic(x), RATIO)),
     "logaddexp": Row(smooth=_analytic, infinities=True),
     "arctan2": Row(),
     "xlogy": Row(_logarithm_defined),
@@ -344,7 +344,7 @@ def _function(name: str, inputs: Sequence[Any]) -> Known:
     rule = _RULES[name]
     if name not in ROWS and isinstance(rule, Curve):
         row = _row_of(rule, x[0])
-    known = row.of(x, hull, same)
+    known = row.of(x, hull)
     if name == "power" and x[1].low < 0:  # of whole numbers only those with exponents from 0 on are
         return replace(known, whole=False)
     return known
@@ -371,7 +371,7 @@ def _row_of(curve: Curve, x: Known) -> Row:
     """
     if curve.partial:
         asks = max(x.positive, GENERIC if x.smooth else NEVER)
-        return Row(asks=lambda *_: asks, infinities=True)
+        return Row(asks=lambda _: asks, infinities=True)
     ends = [end for end in curve.domain if math.isfinite(end)]
     with np.errstate(all="ignore"):
         poles = [end for end in ends if not math.isfinite(float(curve.function(np.float64(end))))]
@@ -379,8 +379,8 @@ def _row_of(curve: Curve, x: Known) -> Row:
     breaks = ends if curve.kink is None else [*ends, curve.kink]
     apart = not any(x.low <= end <= x.high for end in breaks)
     return Row(
-        asks=lambda *_: x.inside(*curve.domain, poles),
-        nonzero=lambda *_: x.never(roots[0]) if roots else SURE,
+        asks=lambda _: x.inside(*curve.domain, poles),
+        nonzero=lambda _: x.never(roots[0]) if roots else SURE,
         smooth=_analytic if apart else _never,
         infinities=True,
     )
@@ -568,7 +568,7 @@ def _ratio(_value: Value, a: Any, b: Any = None) -> Known:
 
 
 def _asking(asks: int, x: Facts, hull: Hull, *, whole: bool = True) -> Known:
-    return Row(lambda *_: asks, always_whole=whole).of(x, hull)
+    return Row(lambda _: asks, always_whole=whole).of(x, hull)
 
 
 def _indexed(value: Value, i: Known) -> Known:

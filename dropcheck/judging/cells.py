@@ -723,7 +723,8 @@ def independence(
     what = f"{len(tables):,} pairs of entries, each in {number}×{number} cells"
     if len(tables) == 1:
         sizes = "×".join(map(str, shapes[0]))
-        what = f"{_listed([names[entry] for entry in tables[0]])} in {sizes} cells"
+        *first, last = (names[entry] for entry in tables[0])
+        what = f"{', '.join(first)} and {last} in {sizes} cells"
     return LawPlan(
         counter=counter,
         says=says,
@@ -758,10 +759,6 @@ def _names(run: CaseRun, claim: LawClaim) -> Iterator[str]:
         whole = whole if isinstance(node, Name | Call) or not value.shape else f"({whole})"
         for index in np.ndindex(*value.shape):
             yield whole + (f"[{', '.join(map(str, index))}]" if index else "")
-
-
-def _listed(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def dependence(

@@ -455,16 +455,13 @@ class Judged:
     @property
     def unscaled(self) -> bool:
         """Whether an equation has no scale, so that nothing verifies it."""
-        return self.region.point and not (self.widen > 0 or math.isfinite(self.scale))
-
-    @property
-    def region(self) -> Region:
-        """Where the quantity may lie by what is claimed, with all that the claim allows."""
-        return self.comparison.region
+        point = self.comparison.region.point
+        return point and not (self.widen > 0 or math.isfinite(self.scale))
 
     def gives(self, claimed: Region) -> float:
         """How far the claim's text allows the quantity to lie from what is claimed."""
-        ends = ((claimed.low, self.region.low), (claimed.high, self.region.high))
+        allowed = self.comparison.region  # with all that the claim allows
+        ends = ((claimed.low, allowed.low), (claimed.high, allowed.high))
         return max((abs(a - b) for a, b in ends if math.isfinite(a)), default=0.0)
 
 
@@ -577,8 +574,9 @@ def shown(
     if judged.verdict is Verdict.UNDECIDED:
         wide, at, near = Reason.TOO_WIDE, interval.estimate, 2 * interval.standard_error
         if needed == math.inf:  # no number of draws that a run can make would decide
-            edge = judged.region.strict_end_within(at, near)
-            edge = edge or not reach(at, near, judged.region, judged.widen)
+            allowed = judged.comparison.region
+            edge = allowed.strict_end_within(at, near)
+            edge = edge or not reach(at, near, allowed, judged.widen)
             wide = Reason.AT_THE_EDGE if edge else Reason.TOO_FINE
         explanation = interval.unmet or wide.explain()
         if judged.unscaled:

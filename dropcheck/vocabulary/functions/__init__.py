@@ -61,10 +61,10 @@ def operation(name: str) -> Function:
     >>> operation("max").signature, operation("matmul").usage
     ('max(x, axis=…, keepdims=0)', 'a @ b')
     """
-    for table in (FUNCTIONS, SIGNS, OF_LAWS):
-        if name in table:
-            return table[name]
-    raise KeyError(name)
+    return _ALL[name]
+
+
+_ALL = {**OF_LAWS, **SIGNS, **FUNCTIONS}
 
 
 copyreg.pickle(Function, lambda one: (operation, (one.name,)))  # it is sent as its name
