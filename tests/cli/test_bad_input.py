@@ -171,18 +171,6 @@ PLACES = {
 CHARACTERS = ["a", " ", "(", "\\ ", "x y = "]
 
 
-def check(folder: Path, text: str) -> subprocess.CompletedProcess[str]:
-    (folder / "claims.yaml").write_text(text, encoding="utf-8")
-    return subprocess.run(
-        [sys.executable, "-m", "dropcheck", "check", "--file", "claims.yaml"],
-        cwd=folder,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=60,
-        check=False,
-    )
-
-
 CHECK_ALL = """
 import pathlib
 from dropcheck.cli import main

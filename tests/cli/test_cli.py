@@ -209,9 +209,6 @@ def test_what_the_model_does_not_bound_is_decided_where_that_is_accepted(run: Ru
     assert (code, own["guarantee"], own["estimate"]) == (0, "asymptotic", accepted["estimate"])
 
 
-# ---- without draws -------------------------------------------------------------------------------
-
-
 # ---- two ways to one number ----------------------------------------------------------------------
 
 

@@ -22,8 +22,3 @@ def joint_moment(
 def expectation(value: Value, norm: Norm | None = None) -> Estimate:
     """The mean of a function of one draw."""
     return joint_moment([value], [1], [0.0], norm)
-
-
-def norm_of(value: Value, p: float, norm: Norm | None = None, centre: float = 0.0) -> float:
-    """A bound of (E|φ - centre|^p)^(1/p) of a function of one draw."""
-    return Integrals(norm, most=1).norm(value, p, centre)

@@ -23,7 +23,6 @@ from typing import NoReturn
 
 HELPERS = Path(__file__).parent
 WARM = hasattr(os, "pidfd_open") and hasattr(socket, "send_fds")  # Linux
-MOST = 1 << 20  # bytes of words and variables together
 CLIENT = """\
 #!{python} -IS
 import marshal, os, socket, sys

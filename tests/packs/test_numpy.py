@@ -398,6 +398,14 @@ def even_orders(n: int, generator: Generator) -> Any:
     return order
 
 
+def naive_shuffle(n: int, generator: Generator) -> Any:
+    """Each number changes places with any, and not with one behind it."""
+    order = np.arange(n)
+    for at, other in enumerate(generator.integers(0, n, n)):
+        order[[at, other]] = order[[other, at]]
+    return order
+
+
 def quietly(made: Callable[..., Any]) -> Any:
     """Code that divides by 0, or overflows."""
 
@@ -425,6 +433,8 @@ FAULTS: tuple[tuple[str, str, Any, dict[str, str]], ...] = (
     ("dropout/share-dropped", "dropout", drops(
         lambda g, x: but(g.random(x.shape), (..., slice(x.shape[-1] // 2 * 2, None)), 1)),
         {"p": "0.5"}),
+    ("dropout/values", "dropout",
+        noisy(lambda g, x, p: x * g.normal(1, np.sqrt(p / (1 - p)), x.shape)), {"p": "0.1"}),
     ("dropout/small-share-dropped", "dropout",
         drops(lambda g, x: (g.integers(0, 256, x.shape) >= 0) * 1.0), {"p": "0.001"}),
     ("dropout/evaluation", "dropout",
@@ -536,6 +546,7 @@ FAULTS: tuple[tuple[str, str, Any, dict[str, str]], ...] = (
     ("samplers/von-mises.range", "random_von_mises", lambda mu, kappa, size, generator: (
         mu + generator.vonmises(0, kappa, size)), {"mu": "2"}),
     ("samplers/permutation-orders", "random_permutation", even_orders, {}),
+    ("samplers/permutation.fixed", "random_permutation", naive_shuffle, {}),
     ("samplers/permutation-many.rises", "random_permutation",
         lambda n, generator: np.argsort(generator.integers(0, 256, n), kind="stable"), {}),
     ("samplers/multivariate-normal.law", "random_multivariate_normal",

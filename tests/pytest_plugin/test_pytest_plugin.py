@@ -141,10 +141,6 @@ def test_the_policy_says_what_an_undecided_case_is(
     found.assert_outcomes(**outcomes)
 
 
-pytest_plugins = ["pytester"]
-
-pytestmark = pytest.mark.usefixtures("sessions_of_their_own")
-
 # ---- other keys ----------------------------------------------------------------------------------
 
 
@@ -283,10 +279,6 @@ def test_collecting_reads_and_checks_and_imports_nothing_that_draws(claims: Pyte
     assert "dropcheck.claims.reader" in found  # so the probe can see what it looks for
     assert not {"scipy", "dropcheck.running", "dropcheck.simulation"} & found
 
-
-pytest_plugins = ["pytester"]
-
-pytestmark = pytest.mark.usefixtures("sessions_of_their_own")
 
 SLOT_CLAIMS = """\
 dropcheck: 1
