@@ -82,16 +82,21 @@ def test_verdict(region: Region, low: float, high: float, verdict: Verdict) -> N
 
 
 @pytest.mark.parametrize(
-    ("region", "off", "verdict"),
+    ("region", "low", "high", "verdict"),
     [
-        (POINT, 1e-13, VERIFIED), (POINT, -1e-13, VERIFIED), (POINT, 1e-11, REFUTED),
-        (AT_MOST, 1e-13, VERIFIED), (AT_MOST, 1e-11, REFUTED),
-        (BELOW, -1e-13, REFUTED),  # equal as far as rounding tells, and equal is not below
-        (BELOW, -1e-11, VERIFIED), (ABOVE, 1e-13, REFUTED), (ABOVE, 1e-11, VERIFIED),
+        (POINT, 1e-13, 1e-13, VERIFIED), (POINT, -1e-13, -1e-13, VERIFIED),
+        (POINT, 1e-11, 1e-11, REFUTED), (AT_MOST, 1e-13, 1e-13, VERIFIED),
+        (AT_MOST, 1e-11, 1e-11, REFUTED), (AT_LEAST, -1e-13, 0.5, VERIFIED),
+        # equal as far as rounding tells, and equal is not below
+        (BELOW, -1e-13, -1e-13, REFUTED), (BELOW, -0.5, -1e-13, OPEN),
+        (BELOW, -1e-11, -1e-11, VERIFIED), (ABOVE, 1e-13, 1e-13, REFUTED),
+        (ABOVE, 1e-13, 0.5, OPEN), (ABOVE, 1e-11, 1e-11, VERIFIED),
     ],
 )  # fmt: skip
-def test_difference_below_rounding_is_none(region: Region, off: float, verdict: Verdict) -> None:
-    assert decide(1 + off, 1 + off, region, widen=0.0, rounding=1e-12) is verdict
+def test_difference_below_rounding_is_none(
+    region: Region, low: float, high: float, verdict: Verdict
+) -> None:
+    assert decide(1 + low, 1 + high, region, widen=0.0, rounding=1e-12) is verdict
 
 
 @pytest.mark.parametrize(

@@ -249,6 +249,15 @@ def test_a_counterexample_of_code_ends_its_certainty_and_is_shown() -> None:
     assert re.fullmatch(said, str(found.explanation))
 
 
+def test_a_counterexample_in_a_call_says_little_of_the_chance_in_a_draw() -> None:
+    registry = registry_of(OFF["rare draws"][0])
+    cases = [one for one in registry.expand() if one.claim.id == "half.never-below@own"]
+    (found,) = verify_cases(cases, Settings(alpha=0.9), registry)
+    assert found.interval is not None
+    assert found.interval[1] is not None
+    assert found.interval[1] > 1 - 2e-4  # four numbers of which half are kept, at 1e-4 each
+
+
 def test_what_rounds_once_is_sound_where_rounding_hides_the_scale() -> None:
     """In bfloat16 a number divided by 0.999 is itself."""
     registry = with_columns(read_registries(["pack:dropout"]), [Own("own", {"dropout": SOUND})])

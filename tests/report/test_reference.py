@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import pytest
@@ -101,28 +101,6 @@ def test_words_are_found_by_their_names_here_and_elsewhere(name: str, found: lis
     assert [word.name for word in words_called(name)] == found
 
 
-Called = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def called(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Called:
-    monkeypatch.chdir(tmp_path)
-    for name in ("COLUMNS", "FORCE_COLOR", "NO_COLOR", "DROPCHECK_DEBUG"):
-        monkeypatch.delenv(name, raising=False)
-
-    def call(claims: str, *arguments: str) -> tuple[int, str, str]:
-        indented = "\n".join(f"    {line}" for line in claims.split("\n"))
-        text = f"dropcheck: 1\nclaims:\n  c:\n    title: t\n{indented}\n"
-        (tmp_path / "claims.yaml").write_text(text, encoding="utf-8")
-        code = main(["mutate", *arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
-
-
 SHARP = "model: x ~ normal(1, 2)\nclaim: E(x**2) == 5\nresolution: 0.02"
 BELOW = "parameters: {n: 200}\nmodel: x ~ normal(200, 100)\nclaim: E(x) == n\ntolerance: 0.02"
 OPEN = "model: x, w ~ normal(0, 1)\nclaim: E(cos(x * w)) == 1 / sqrt(2)"
@@ -143,5 +121,7 @@ OPEN = "model: x, w ~ normal(0, 1)\nclaim: E(cos(x * w)) == 1 / sqrt(2)"
     ],
 )
 @pytest.mark.usefixtures("draws_alone")
-def test_exit_codes(called: Called, claims: str, arguments: list[str], code: int) -> None:
-    assert called(claims, *arguments)[0] == code
+def test_exit_codes(folder: Path, claims: str, arguments: list[str], code: int) -> None:
+    text = f"dropcheck: 1\nclaims:\n  c:\n    title: t\n{indent(claims, '    ')}\n"
+    (folder / "claims.yaml").write_text(text, encoding="utf-8")
+    assert main(["mutate", *arguments]) == code
