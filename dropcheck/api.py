@@ -19,12 +19,7 @@ from dropcheck.claims.values import (
     shortened,
     values_of,
 )
-from dropcheck.errors import (
-    DropcheckError,
-    Location,
-    Problem,
-    nearest,
-)
+from dropcheck.errors import DropcheckError, InternalError, Location, Problem, nearest
 from dropcheck.options import VALUES
 from dropcheck.processors import default_threads
 from dropcheck.results import CaseResult, Outcome, ParameterValue, RunResult
@@ -281,6 +276,8 @@ def verify(
             sample=drawn,
         )
         result, notes = _judge(read, settings, tuple(more_parameters))
+    except InternalError:
+        raise
     except DropcheckError as error:
         raise InvalidClaimError(error.problems) from error.__cause__
     for text in (*notes, *result.warnings):

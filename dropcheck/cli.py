@@ -31,7 +31,6 @@ from dropcheck.cli_output import (
     annotate,
     complain,
     deliver,
-    emit,
     print_out,
     printing_aside,
     reason,
@@ -46,6 +45,7 @@ from dropcheck.errors import (
     Location,
     NothingSelected,
     Problem,
+    as_own,
     in_file_order,
     nearest,
     suggestion,
@@ -189,6 +189,7 @@ def run(given: Given) -> ExitCode:
     Each parameter of the claims is an option too, as --dk 512 or --p 0.1,0.2; dropcheck show lists
     those of a claim.
     """
+    from dropcheck.reasons import Reason
     from dropcheck.report import Report
     from dropcheck.results import Outcome
 
@@ -212,6 +213,8 @@ def run(given: Given) -> ExitCode:
     problems = deliver(report, given.values["format"] or "table", outputs)
     if result.interrupted:
         return ExitCode.INTERRUPTED
+    if any(case.reason is Reason.FAULT for case in result.cases):
+        return ExitCode.INTERNAL
     if problems or result.count(Outcome.ERROR):
         return ExitCode.ERROR
     if given.values["exit_zero"]:
@@ -961,8 +964,6 @@ def main(arguments: Sequence[str] | None = None) -> ExitCode:
         return ExitCode(code or 0)
     except NothingSelected as error:
         return _report(error.problems, asked, ExitCode.NOTHING_SELECTED)
-    except DropcheckError as error:
-        return _report(error.problems, asked, ExitCode.ERROR)
     except typer.TyperException as error:
         if not str(error):  # the help was printed
             return ExitCode.ERROR
@@ -973,17 +974,17 @@ def main(arguments: Sequence[str] | None = None) -> ExitCode:
         gone = isinstance(stop.__context__, BrokenPipeError)
         return ExitCode.PASSED if gone or not stop.code else ExitCode.ERROR
     except Exception as error:  # an error of any kind must not look like a failed claim
-        if interrupt.heard():  # numpy turns an interruption of its import into another error
+        if interrupt.heard():
             return ExitCode.INTERRUPTED
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
             silence(sys.stdout)  # typer writes help and completions to it
             problem = Problem(f"the report could not be written: {reason(error)}")
             return _report([problem], asked, ExitCode.ERROR)
-        if os.environ.get("DROPCHECK_DEBUG") == "1":
-            import traceback
-
-            emit("".join(traceback.format_exception(error)), sys.stderr)
-        return _report([_fault(error)], asked, ExitCode.INTERNAL)
+        own = as_own(error)
+        if not isinstance(own, InternalError):
+            return _report(own.problems, asked, ExitCode.ERROR)
+        told = [replace(one, message=f"internal error: {one.message}") for one in own.problems]
+        return _report(told, asked, ExitCode.INTERNAL)
 
 
 def _report(problems: Sequence[Problem], asked: Mapping[str, Any], code: ExitCode) -> ExitCode:
@@ -1020,18 +1021,3 @@ def _problem_of(error: typer.TyperException, command: str) -> Problem:
     message = re.sub(r"^Got unexpected .* \((.*)\)$", rf"{command} takes no argument '\1'", message)
     message = message[:1].lower() + message[1:]
     return Problem(message, hint=f"{asked} says what it takes")
-
-
-def _fault(error: Exception) -> Problem:
-    """What to say of an error of dropcheck itself."""
-    if isinstance(error, InternalError):
-        return replace(error.problem, message=f"internal error: {error.problem.message}")
-    if isinstance(error, MemoryError) or re.search(r"allocate memory|map segment", str(error)):
-        hint = "give it more, or less to do: --max-memory, --threads 1"
-        return Problem("there is not enough memory", hint=hint)
-    lines = str(error).splitlines() or [""]
-    return Problem(
-        f"internal error: {type(error).__name__}: {lines[0][:300]}".rstrip(": "),
-        hint="this is a fault of dropcheck and not of your claims: please report it, with the "
-        "command and the claims file; DROPCHECK_DEBUG=1 shows the traceback",
-    )

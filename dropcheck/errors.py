@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import re
+import traceback
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
 from pathlib import Path, PurePath
 
+from dropcheck import interrupt
+
+TO_REPORT = "this is a fault of dropcheck and not of your claims: please report it"
 MOST_PROBLEMS = 1_000  # a file with more is not a claims file, and listing all takes minutes
 _MOST_COMPARED = 200  # known names that an unknown one is compared with; the language has fewer
 _LONGEST_COMPARED = 60  # characters of a name: the time of a comparison grows with their square
@@ -82,16 +88,34 @@ class DropcheckError(Exception):
         return type(self), (self.problems,)
 
 
-class InternalError(Exception):
-    """A fault of dropcheck that it found itself; `problem` says what a user should report."""
+class InternalError(DropcheckError):
+    """A fault of dropcheck itself; its problem says what a user should report."""
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-        super().__init__(f"{problem.message}; {problem.hint}" if problem.hint else problem.message)
+    def __str__(self) -> str:
+        return "; ".join(f"{one.message}; {one.hint}" for one in self.problems)
 
-    def __reduce__(self) -> tuple[type[InternalError], tuple[Problem]]:
-        """How `pickle` sends it to another process."""
-        return type(self), (self.problem,)
+
+def as_own(error: Exception) -> DropcheckError:
+    """An error as one of ours: what nothing foresaw is a fault of dropcheck.
+
+    Raises:
+        KeyboardInterrupt: it came of an interruption, which numpy turns into another error.
+    """
+    if isinstance(error, DropcheckError):
+        return error
+    if interrupt.heard():
+        raise KeyboardInterrupt from error
+    if os.environ.get("DROPCHECK_DEBUG") == "1":
+        traceback.print_exception(error)
+    if isinstance(error, MemoryError) or re.search(r"allocate memory|map segment", str(error)):
+        hint = "give it more, or less to do: --max-memory, --threads 1"
+        return InternalError(Problem("there is not enough memory", hint=hint))
+    lines = str(error).splitlines() or [""]
+    message = f"{type(error).__name__}: {lines[0][:300]}".rstrip(": ")
+    hint = (
+        f"{TO_REPORT}, with the command and the claims file; DROPCHECK_DEBUG=1 shows the traceback"
+    )
+    return InternalError(Problem(message, hint=hint))
 
 
 def at_most(problems: Iterable[Problem]) -> tuple[Problem, ...]:

@@ -18,7 +18,7 @@ from functools import cache, partial
 from typing import Any
 
 from dropcheck.claims.registry import Case, Claim, Registry, SourceText
-from dropcheck.errors import DropcheckError
+from dropcheck.errors import DropcheckError, InternalError
 from dropcheck.execution.schedule import Task, drive, in_order
 from dropcheck.language import syntax
 from dropcheck.language.compile import CaseGraphs, ParsedClaim, parse_claim
@@ -505,6 +505,8 @@ def _judged(
         own = replace(settings, exact=way)
         try:
             [result] = verify_cases([Case(claim, at)], own, alone, graphs=graphs)
+        except InternalError:
+            raise
         except DropcheckError as error:
             return error.problems[0].message
         if result.exact is not None:

@@ -209,6 +209,7 @@ class Reason(Enum):
     ONE_COUNTEREXAMPLE = ("1 counterexample in {draws:,} draws",)
     # what kept a case from being judged
     FAILED = ("{error}", "{hint}")
+    FAULT = ("internal error: {error}", "{hint}")  # of dropcheck itself
 
     def __init__(self, sentence: str, reading: str = "") -> None:
         self.sentence = sentence

@@ -10,7 +10,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from dropcheck.claims.registry import Case, Registry
-from dropcheck.errors import DropcheckError, Problem
+from dropcheck.errors import DropcheckError, InternalError, Problem
 from dropcheck.execution.pool import Lost, Pool, can_fork
 from dropcheck.execution.schedule import (
     Clock,
@@ -80,6 +80,7 @@ def verify_cases(
     Raises:
         DropcheckError: after the last case, with problems that only a run can find, such as a
             quantity that is undefined on every draw; not where they are results.
+        InternalError: likewise, where one of them is a fault of dropcheck.
 
     >>> from dropcheck.claims.reader import read_text
     >>> registry = read_text('''
@@ -137,18 +138,18 @@ def verify_cases(
         for index, results in driven
         for place, result in zip(groups[index], results, strict=True)
     )
-    problems: dict[Problem, None] = {}
-    cause: BaseException | None = None
+    errors: list[DropcheckError] = []
     for case, result in in_order(judged):
-        if isinstance(result, DropcheckError) and errors_as_results:
-            yield result_of_error(case, result, alpha)
-        elif isinstance(result, DropcheckError):
-            problems.update(dict.fromkeys(result.problems))
-            cause = cause or result.__cause__
-        else:
+        if not isinstance(result, DropcheckError):
             yield result
-    if problems:
-        raise DropcheckError(problems) from cause
+        elif errors_as_results:
+            yield result_of_error(case, result, alpha)
+        else:
+            errors.append(result)
+    if errors:
+        internal = any(isinstance(one, InternalError) for one in errors)
+        problems = dict.fromkeys(problem for one in errors for problem in one.problems)
+        raise (InternalError if internal else DropcheckError)(problems) from errors[0].__cause__
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

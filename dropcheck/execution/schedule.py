@@ -21,7 +21,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from dropcheck.errors import DropcheckError
+from dropcheck.errors import DropcheckError, as_own
 from dropcheck.execution.pool import Lost, Workers, submitted, tune_for_good, tuned_numpy
 from dropcheck.simulation.blocks import Request, joined
 from dropcheck.simulation.program import Program, SpanSums
@@ -138,8 +138,8 @@ def guarded(start: Callable[[], Judge[Result]]) -> Judge[Result | DropcheckError
     """The same case, returning its errors, so that they do not end other cases."""
     try:
         return (yield from start())
-    except DropcheckError as error:
-        return error
+    except Exception as error:
+        return as_own(error)
 
 
 def in_order(results: Iterable[tuple[int, Result]]) -> Iterator[Result]:
@@ -353,8 +353,8 @@ def _drawn_here(request: Request, watch: Callable[[int], None]) -> SpanSums | Dr
 def _or_error(work: Callable[[], Result]) -> Result | DropcheckError:
     try:
         return work()
-    except DropcheckError as error:  # it ends this case only
-        return error
+    except Exception as error:  # it ends this case only
+        return as_own(error)
 
 
 def _is_for_the_caller(request: Request) -> bool:

@@ -19,7 +19,7 @@ from dropcheck.array_types import Floats
 from dropcheck.claims.registry import Case
 from dropcheck.claims.select import repeat_command
 from dropcheck.claims.values import case_name, decimal_text, parameter_text
-from dropcheck.errors import DropcheckError, InternalError, Problem
+from dropcheck.errors import TO_REPORT, DropcheckError, InternalError, Problem, as_own
 from dropcheck.execution.schedule import Deadline
 from dropcheck.inference import budget
 from dropcheck.inference.budget import Look
@@ -437,8 +437,8 @@ def prepare_together(
             else:
                 lowered = graphs.beside(case, first)
             made.append(_prepared(case, lowered, registers, crossing=crossing))
-        except DropcheckError as error:
-            made.append(error)
+        except Exception as error:
+            made.append(as_own(error))
     return made
 
 
@@ -510,13 +510,14 @@ def result_of_error(case: Case, error: DropcheckError, alpha: float) -> CaseResu
     """The result of a case that could not be judged; the error is its explanation."""
     message = "; ".join(one.message for one in error.problems)
     hint = next((one.hint for one in error.problems if one.hint), "it has no result")
+    reason = Reason.FAULT if isinstance(error, InternalError) else Reason.FAILED
     result = CaseResult(
         **of_case(case, alpha),
         expression=case.claim.statement.text.strip(),
         resolution=case.claim.resolution,
         verdict=Verdict.UNDECIDED,
         result=Outcome.ERROR,
-        explanation=Reason.FAILED.explain(error=message, hint=hint),
+        explanation=reason.explain(error=message, hint=hint),
     )
     return replace(result, location=error.problems[0].location or result.location)
 
@@ -656,8 +657,7 @@ def disagreement(
             f"{case_name(case.claim.id, case.parameters)}: the draws say {ends}, and by the model "
             f"the exact value is {exact.value:.10g}",
             case.claim.location,
-            hint="one of the two is wrong: this is a fault of dropcheck and not of your claims: "
-            f"please report it, with the claims file and this command: "
+            hint=f"one of the two is wrong: {TO_REPORT}, with the claims file and this command: "
             f"{repeat_command(case, seed)}",
         )
     )

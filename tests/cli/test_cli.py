@@ -166,10 +166,12 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     Path("claims.yaml").write_text(TWO_CLAIMS, encoding="utf-8")
     true_judge = judge.judge
 
-    def called(*arguments: str, finding: Finding | None = None) -> tuple[int, str, str]:
+    def called(*arguments: str, finding: Finding | Exception | None = None) -> tuple[int, str, str]:
         def found(run: CaseRun) -> Generator[Any, Any, Finding]:
             if finding is None or run.case.claim.id == "sum":
                 return (yield from true_judge(run))
+            if isinstance(finding, Exception):
+                raise finding
             return finding
 
         monkeypatch.setattr(judge, "judge", found)
@@ -212,20 +214,28 @@ def test_what_the_model_does_not_bound_is_decided_where_that_is_accepted(run: Ru
 # ---- two ways to one number ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("format_name", ["table", "json"])
-def test_draws_that_miss_the_exact_value_are_a_fault_of_dropcheck(
-    run: Run, format_name: str
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        (
+            replace(FOUND, exact=Exact(4.2)),
+            "square[s=2]: the draws say [3.99, 4.012], and by the model the exact value is 4.2",
+        ),
+        (ZeroDivisionError("a slip"), "ZeroDivisionError: a slip"),
+    ],
+)
+def test_a_fault_of_dropcheck_is_the_result_of_its_case(
+    run: Run, fault: Finding | Exception, message: str
 ) -> None:
-    missed = replace(FOUND, exact=Exact(4.2))
-    code, out, err = run("--max-draws", "1e6", "--format", format_name, finding=missed)
+    files = ("run.json", "run.xml", "run.md", "run.csv", "run.html")
+    outputs = [word for name in files for word in ("-o", name)]
+    code, out, _ = run("--max-draws", "1e6", *outputs, finding=fault)
     assert code == ExitCode.INTERNAL
-    message = (
-        "internal error: square[s=2]: the draws say [3.99, 4.012], and by the model the exact "
-        "value is 4.2"
-    )
-    command = "dropcheck run square --s 2 --seed 0"
-    assert f"claims.yaml:3:3: {message} " in " ".join(err.split())
-    assert command in err
-    if format_name == "json":
-        [error] = json.loads(out)["errors"]
-        assert error["message"] == message
+    for told in (out, *(Path(name).read_text(encoding="utf-8") for name in files)):
+        assert "sum" in told  # the other case
+        said = " ".join(told.replace("\\", "").split())
+        assert "this is a fault of dropcheck and not of your claims: please report it" in said
+        assert "dropcheck run square --s 2 --seed 0 --max-draws=1e6" in said
+    faulty, other = json.loads(Path("run.json").read_text(encoding="utf-8"))["cases"]
+    assert (faulty["reason"], other["verdict"]) == (f"internal error: {message}", "verified")
+    assert faulty["location"]["line"] == 3

@@ -187,7 +187,7 @@ PACKAGE = Path(__file__).parents[2] / "dropcheck"
 
 # From the ground up: a room imports only from rooms that stand before it.
 ORDER = (
-    *("processors", "errors", "reasons", "interrupt", "array_types", "settings"),
+    *("processors", "interrupt", "errors", "reasons", "array_types", "settings"),
     *("packs", "vocabulary", "known", "results", "claims", "options", "language"),
     *("analysis", "documents", "simulation", "code", "inference", "execution"),
     *("judging", "running", "planning", "mutation", "report", "api"),

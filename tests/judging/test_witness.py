@@ -40,7 +40,7 @@ def test_a_wrong_value_is_told_by_the_draws(monkeypatch: Patch) -> None:
                 InternalError, match=r"by the model the exact value is 1\.1"
             ) as told:
                 judged(N, claim, draws_only=False)
-            assert "dropcheck run claim" in (told.value.problem.hint or "")
+            assert "dropcheck run claim" in str(told.value)
     for module in (averages, look):
         monkeypatch.setattr(module, "exact_quantity", off_by(2))
     claim = "E(x**2) == 1 + 1 / 50"
@@ -117,4 +117,4 @@ def test_without_room_for_rounding_wrong_verdicts_come_back(monkeypatch: Patch) 
 
 def test_an_internal_error_comes_whole_from_another_process() -> None:
     error = InternalError(Problem("wrong", hint="send it"))
-    assert pickle.loads(pickle.dumps(error)).problem == error.problem
+    assert pickle.loads(pickle.dumps(error)).problems == error.problems
