@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 
 from dropcheck.claims import values
@@ -468,14 +469,20 @@ def by_claim(cases: Iterable[CaseResult]) -> dict[str, list[CaseResult]]:
 def not_passed(cases: Iterable[CaseResult]) -> list[CaseResult]:
     """The cases that did not pass: the worst of each claim, and then the others; failures first.
 
-    One error of code stands for all that say the same.
+    One error stands for all that say the same, and says how many they are.
     """
-    said: dict[object, CaseResult] = {}
+    said: dict[object, list[CaseResult]] = {}
     for case in cases:
         if case.result is not Outcome.PASS:
             told = str(case.explanation) if case.result is Outcome.ERROR else id(case)
-            said.setdefault(told, case)
-    bad = [*said.values()]
+            said.setdefault(told, []).append(case)
+    bad = []
+    for case, *alike in said.values():
+        why = case.explanation
+        if alike and why is not None:
+            error = f"{why.details['error']} (so in {plural(len(alike) + 1, 'case')})"
+            why = why.reason.explain(**{**why.details, "error": error})
+        bad.append(replace(case, explanation=why))
     first = {id(worst(group)) for group in by_claim(bad).values()}
     return sorted(bad, key=lambda case: (id(case) not in first, -SEVERITY[case.result]))
 

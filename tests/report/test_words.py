@@ -334,3 +334,10 @@ def test_every_text_is_plain_and_on_one_line() -> None:
 )
 def test_the_result_says_what_the_verdict_means(case: CaseResult, result: str) -> None:
     assert facts(case)["result"] == result
+
+
+def test_one_error_stands_for_equal_ones_and_counts_them() -> None:
+    why = Reason.FAILED.explain(error="it is no number", hint="mend it")
+    error = replace(UNDECIDED, result=Outcome.ERROR, explanation=why)
+    told = [str(one.explanation) for one in words.not_passed([error, PASSED, error, FAILED])]
+    assert told == ["it is no number (so in 2 cases)", str(FAILED.explanation)]
