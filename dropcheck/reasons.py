@@ -13,6 +13,10 @@ from enum import Enum
 Detail = float | str
 
 _TOO_RARE = "more draws may still miss an event this rare: make it more likely in the model"
+LOOK_FOR = (
+    "look for a division by 0, a logarithm or a root of a negative number, an overflow, or a place "
+    "or a matrix that a function cannot take"
+)
 _DOMAIN = (
     "give the law ends (truncated_normal), guard the step (where, given=), or accept what the "
     "limit theorem says (--asymptotic)"
@@ -57,8 +61,7 @@ class Reason(Enum):
     UNDEFINED_DRAWS = (
         "undefined: {undefined:,} of {draws:,} draws ({percent:g}%) are NaN or infinite, the "
         "first of them draw {first:,}",
-        "the model is undefined on some draws: look for a division by 0, a logarithm or a root of "
-        "a negative number, an overflow, or a place or a matrix that a function cannot take",
+        f"the model is undefined on some draws: {LOOK_FOR}",
     )
     SELDOM_UNDEFINED = (
         "by its law, what {step} takes is outside its domain with a chance of {chance:.2g} a draw, "

@@ -45,7 +45,7 @@ from dropcheck.language.graph import Value, in_order, operators
 from dropcheck.language.lowering.model import counts_draws
 from dropcheck.language.syntax import Statement
 from dropcheck.processors import default_threads
-from dropcheck.reasons import Explanation, Reason
+from dropcheck.reasons import LOOK_FOR, Explanation, Reason
 from dropcheck.results import (
     CallCount,
     CaseResult,
@@ -930,8 +930,7 @@ class CaseRun:
         raise self.prepared.lowered.at.error(
             f"{self.case.claim.id}: what the claim looks at is NaN or infinite on every draw"
             + (f" where {where}" if where else ""),
-            "look for a division by zero, a logarithm or a root of a negative number, or an "
-            "overflow in the model",
+            LOOK_FOR,
         )
 
     def undefined(

@@ -559,7 +559,7 @@ class _ModelReader:
         raise _refused_line(self.source, first, rows)
 
     def _loop(self, first: int, rows: list[str], blanks: str) -> Model:
-        """A loop; without its first line, if that cannot be read, the lines of its body."""
+        """A loop; nothing if its first line cannot be read: its body alone means something else."""
         at = Position(self.source, first, len(blanks))
         header = self._read(first, rows, self._header)
         if self.depth >= DEEPEST_LOOPS:
@@ -568,14 +568,19 @@ class _ModelReader:
             self.unread.append(UnreadLine("", error.problems))
             self.left.clear()
             return ()
-        left = len(self.left)
+        below = list(self.left)
         self.depth += 1
         body = self.body(blanks)
         self.depth -= 1
-        if len(self.left) == left and rows[-1].rstrip().endswith(":"):
+        del below[len(below) - len(self.left) :]
+        if not below and rows[-1].rstrip().endswith(":"):
             hint = "indent at least one line below it, under 'model: |'"
             self.unread.append(UnreadLine("", at.error("this loop has no body", hint).problems))
-        return body if header is None else (Loop(at, *header, body),)
+        if header is None:  # whatever its body defines is defined
+            text = "\n".join(row for _, rows in below for row in rows)
+            self.unread.append(UnreadLine(text, ()))
+            return ()
+        return (Loop(at, *header, body),)
 
     def _header(self, first: int, rows: list[str]) -> tuple[Name, tuple[Node, ...]]:
         """The name that a loop counts with, and the numbers that bound it."""
