@@ -505,6 +505,9 @@ _HAS_CLAIMS = re.compile(r"^\W*(dropcheck|claims)\W*:", re.MULTILINE)
 _KEY_AND_TEXT = re.compile(r"\s*(?:- )*([\w-]+): +(.+)")
 
 
+_NO_SPACE = "a space is missing behind ':'", "write 'key: value'"
+
+
 def _explained(error: yaml.MarkedYAMLError, source: Source) -> Problem:
     """The YAML parser's error as a problem, at the place to change.
 
@@ -531,9 +534,13 @@ def _explained(error: yaml.MarkedYAMLError, source: Source) -> Problem:
     where = "by the end of the file" if ended else f"by line {at[0] + 1}, column {at[1] + 1}"
     quotes = ", or put a text that has brackets in quotes" if rest[:1] in ("[", "{") else ""
     a_key = "did not find expected key" in said
+    glued = re.match(r"\s*[\w-]+:(?=[^\s:/])", source.line(max(at[0] - 1, 0)))
+    glued_at = (at[0] - 1, glued.end() - 1) if glued is not None else at
     rows = (
         (a_tab, (at[0], tab) if tab >= 0 else at,
          "there is a tab where YAML needs spaces", "indent with spaces"),
+        ("unexpected ':'" in said, at, *_NO_SPACE),
+        (glued is not None and "mapping values are not" in said, glued_at, *_NO_SPACE),
         ("mapping values are not allowed" in said, at, *_colon(at, line)),
         (refers or "cannot start any token" in said, first,
          f"a text cannot begin with {text[:1]!r} unless it is quoted",

@@ -154,6 +154,10 @@ class _Builder:
         keyed = bool(segments) and _KEY.match(segments[0].text) is not None
         stated = None if keyed or not segments else segments.pop(0)
         comment = mark.comment
+        if stated is not None and stated.text in self.models:
+            message = f"{stated.text!r} is a model, and no statement"
+            self.page.refuse(stated.start, message, f"write model: {stated.text}")
+            return
         try:
             spoken = spoken_of(mark, stated)
         except UnreadError as error:

@@ -177,15 +177,17 @@ class _MarkdownReader:
                     if found is not None and not within:
                         marks.append((passage, found))
         formulas = self._shown(region, hidden, heading=passages[0].heading)
-        self._refuse_shown(region, [found.span() for _, found in marks])
+        shown = self._refuse_shown(region, [found.span() for _, found in marks])
         for passage, found in marks:
-            yield self._comment(passage, region, found, formulas)
+            if found.start() not in shown:
+                yield self._comment(passage, region, found, formulas)
 
-    def _refuse_shown(self, region: Piece, comments: Sequence[tuple[int, int]]) -> None:
-        """Report marks in a formula, where a renderer shows them."""
+    def _refuse_shown(self, region: Piece, comments: Sequence[tuple[int, int]]) -> list[int]:
+        """Report marks in a formula, where a renderer shows them; return where they begin."""
         marks = [span for span in comments if MARK.match(region.text, span[0])]
+        shown: list[int] = []
         if not marks:
-            return
+            return shown
         inside = hide(region.text, marks).replace(HIDDEN, "x")
         formulas = list(formulas_in(inside))
         begins = [one.start for one in formulas]
@@ -195,7 +197,8 @@ class _MarkdownReader:
                 message = "a mark inside a formula is shown where the page is rendered"
                 closing = inside[formulas[at].inner_end : formulas[at].end]
                 self.page.refuse(region.at[start], message, f"put it right behind {closing}")
-                return
+                shown.append(start)
+        return shown
 
     def _shown(
         self, region: Piece, hidden: Iterable[tuple[int, int]], *, heading: bool

@@ -13,7 +13,7 @@ from itertools import accumulate
 from dropcheck.claims.claimsfile import FileKeys
 from dropcheck.claims.registry import SourceText
 from dropcheck.claims.yaml_places import LineColumn, Problems
-from dropcheck.documents.figures import Figure, UnreadError, goes_on, read_before
+from dropcheck.documents.figures import WHOLE, Figure, UnreadError, goes_on, read_before
 from dropcheck.documents.latex import LAYOUT, LONGEST
 from dropcheck.errors import Location
 
@@ -535,7 +535,7 @@ def _figure(mark: Mark) -> tuple[Figure, Piece]:
     figure = read_before(text, len(text))
     if figure is None:
         message = comment.unread or "no figure stands right before this mark"
-        hint = "let nothing stand between"
+        hint = f"let nothing stand between, or {WHOLE}"
         if comment.before.text[-1:].isspace() and _figure_at_end(comment.before.text.rstrip()):
             hint = _SPACE
         elif comment.formula is not None:
@@ -543,5 +543,5 @@ def _figure(mark: Mark) -> tuple[Figure, Piece]:
         raise UnreadError(-1, message, hint)
     if goes_on(comment.after):
         message = "the figure continues after this mark"
-        raise UnreadError(-1, message, "write the mark after the whole figure")
+        raise UnreadError(-1, message, f"write the mark after the whole figure, or {WHOLE}")
     return figure, piece.part(figure.start, figure.end)

@@ -72,7 +72,7 @@ _SEVERAL: tuple[tuple[str, str], ...] = (
     ("sorted", "write sort(x)"),
     ("cexp cis complex conj conjugate fft fft2 ifft im imag polar re real rfft roots", COMPLEX),
     (
-        "D autograd backward deriv derivative divergence grad gradient hessian jac jacobian "
+        "d D autograd backward deriv derivative divergence grad gradient hessian jac jacobian "
         "laplacian nabla partial",
         DERIVATIVE,
     ),
@@ -158,6 +158,9 @@ _CONSTANTS_ELSEWHERE = {
     "nan": "claim P(isnan(x)) == 1 of what has no value",
 }  # fmt: skip
 
+# What is said besides of names that have another meaning in papers.
+IN_PAPERS = {"d": f"; {DERIVATIVE}", **dict.fromkeys("ij", f"; {COMPLEX}")}
+
 # ---- statements and signs ------------------------------------------------------------------------
 
 # Statements of Python by their first word.
@@ -234,6 +237,7 @@ ODD_SIGNS: Table = (
     (rf"(?<!\w)([^\W\d]\w{{{LONGEST_NAME},}})", f"a name has at most {LONGEST_NAME} characters",
      "choose a shorter name"),
     (r"(\+/-)", _NOT_PART, _OFF),
+    (r"(_\|{1,2}_)", _NOT_PART, f"write {SIGNATURE}"),
     (r"(\+-)", _NOT_PART, "write '-' for a difference; give and take is 'within' or 'tolerance'"),
     (r"(~=)", _NOT_PART, "it compares the two sides of a claim; here write '=='"),
     # 1..10, and 1, …, n without its commas
@@ -270,6 +274,7 @@ NO_COMPREHENSION = (
     "functions go over the elements of an array by themselves: sum(x**2), where(x > 0, x, 0); a "
     "recurrence is a loop in the model, for t in range(T):; n draws are x ~ normal(0, 1)[n]"
 )
+_NO_INDEX = r"^(?:[^\[\]]|\[[^\[\]]*\])*?"  # the beginning of a line, up to a place in no index
 # Likely mistakes in a line that Python's grammar refuses: pattern, message, hint. The patterns are
 # not compiled in advance: that took a millisecond of every start.
 LIKELY: Table = (
@@ -280,9 +285,6 @@ LIKELY: Table = (
     (r"([^\W\d]\w*)\(([^()]*[^\s(),])(?:\s*,)?\s+(?P<at>given)\s+(?!=)([^()]*[^()\s])\)",
      "a condition is an argument by name, 'given=…', after a comma",
      "write {0}({1}, given={3})"),  # as in E(x given x > 0)
-    (r"[\w)\]]\s+(within|tolerance|resolution)\b",
-     "{0!r} is a key of its own, and not a part of the statement",
-     "write it on a line below 'claim', as in {0}: 0.1"),
     (r"\b(for\s+(?:all|each|every|any)|forall)\b", "{0!r} is not part of the language",
      "a statement about an array is about each entry, and values p: [1, 2] are cases"),
     (r"^\s*(assert|claim|let|show|prove|verify|check)\b", "{0!r} is not part of a statement",
@@ -300,6 +302,9 @@ LIKELY: Table = (
     (r"\b(for|while)\b", "{0!r} does not stand in an expression",
      "a recurrence is a loop in the model: for t in range(T):, and its lines indented below"),
     (r"\b(lambda)\s+\w[^:]*:", "{0!r} is not part of the language", NO_FUNCTIONS),
+    (rf"{_NO_INDEX}[\w)\]][,:]?\s+(within\b|tolerance\b|resolution\b|[^\W\d][\w-]*(?=\s*:\s))",
+     "{0!r} is a key of its own, and not a part of the statement",
+     "write it on a line below 'claim', and in a mark behind ';', as in {0}: …"),
     (rf"\b(?:{RESERVED})\b", "{0!r} is a word of Python's grammar, and cannot be a name",
      "choose another name, such as {0}_"),
     (r"(?<![\w.])\d+(?:\.\d*)?([ij])(?!\w)",
@@ -324,6 +329,8 @@ LIKELY: Table = (
     (rf"(?:(?<!\w)(?!(?:{RESERVED}|and|or|not|if|else)\b)[^\W\d]\w*|[)\]])\s+"
      r"(?!(?:and|or|not|if|else|in|is)\b)(\w+)", "an operator is missing before {0!r}",
      "write one, such as '*' or '=='; what a function takes stands in brackets: sqrt(x)"),
+    (rf"{_NO_INDEX}(:)", "{0!r} does not stand outside an index, as in x[1:3]",
+     "write '==' for equality, given=event for a condition"),
     (r"([-+*/%@])\s*$", "nothing stands right of {0!r}",
      "write what is meant there, or take the sign out"),
 )  # fmt: skip

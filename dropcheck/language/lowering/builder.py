@@ -16,7 +16,7 @@ from dropcheck.claims.values import WORDS
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language import graph
 from dropcheck.language.graph import Value, memory_text
-from dropcheck.language.hints import name_hint
+from dropcheck.language.hints import IN_PAPERS, name_hint
 from dropcheck.language.syntax import Call, ModelLine, Name, Node, Position, Subscript, children
 from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.vocabulary import shapes
@@ -338,6 +338,7 @@ class Scope:
             more = ", …" if len(self._values) > MOST_LISTED else ""
             names = ", ".join(listed) + more or "none"
             hint = f"define it {self.home}; names defined here: {names}"
+            hint += IN_PAPERS.get(name, "")
         raise at.error(f"{name!r} is not defined", hint)
 
     def _ask_claim(self, name: str, at: Position) -> None:
