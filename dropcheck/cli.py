@@ -127,7 +127,6 @@ def program_of(command: str) -> Any:
     """
     app = typer.Typer(
         rich_markup_mode=None,
-        no_args_is_help=True,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
         epilog="dropcheck init writes a claims file to begin with; dropcheck show lists the words "
@@ -960,13 +959,12 @@ def main(arguments: Sequence[str] | None = None) -> ExitCode:
                 hint = f"did you mean dropcheck run {shlex.quote(command)}?"
             raise DropcheckError(Problem(f"there is no command {command!r}", hint=hint))
         made = program_of(command)
-        code = made(words, prog_name="dropcheck", standalone_mode=False, obj=asked)
-        return ExitCode(code or 0)
+        given = words or ["--help"]
+        code = made(given, prog_name="dropcheck", standalone_mode=False, obj=asked)
+        return ExitCode(code or 0) if words else ExitCode.ERROR  # nothing was checked
     except NothingSelected as error:
         return _report(error.problems, asked, ExitCode.NOTHING_SELECTED)
     except typer.TyperException as error:
-        if not str(error):  # the help was printed
-            return ExitCode.ERROR
         return _report([_problem_of(error, command)], asked, ExitCode.ERROR)
     except (KeyboardInterrupt, typer.Abort):
         return ExitCode.INTERRUPTED
