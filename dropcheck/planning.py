@@ -31,15 +31,17 @@ class CasePlan:
 
     @property
     def draws(self) -> int | None:
-        """Draws to a verdict, with those of the pilot; None where no number would do."""
+        """Draws to a verdict that is confirmed, with the pilot's; None where no number would do."""
         decided = self.result.verdict is not Verdict.UNDECIDED
-        more = 0 if decided else self.result.more_draws
-        return None if more is None else self.result.draws + more
+        more = self.result.more_draws or (0 if decided else None)
+        draws = None if more is None else self.result.draws + more
+        return min(draws, self.most) if draws and decided and self.most else draws
 
     @property
     def seconds(self) -> float:
         """Seconds to a verdict, if it has all threads."""
-        return self.result.seconds / self.threads + (self.result.more_seconds or 0.0)
+        more = ((self.draws or 0) - self.result.draws) / (self.result.more_draws or 1)
+        return self.result.seconds / self.threads + more * (self.result.more_seconds or 0.0)
 
     @property
     def beyond(self) -> bool:

@@ -235,7 +235,8 @@ class CaseResult:
     # of a refuted case: the laws of its model whose parameters are often taken for others, as in
     # `normal(mean, sd): sd is the standard deviation, not the variance`
     laws: tuple[str, ...] = ()
-    more_draws: int | None = None  # that an undecided case is likely to need beyond those made
+    # that an undecided case is likely to need beyond those made, or a case to be confirmed
+    more_draws: int | None = None
     timed_out: bool = False  # whether the time limit ended the case, not the budget of draws
     more_seconds: float | None = None  # what they are likely to take, on the threads of this run
     warnings: tuple[str, ...] = ()

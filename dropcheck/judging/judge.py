@@ -279,6 +279,9 @@ def _confirmed(run: CaseRun, known: Known) -> Judging:
         finding = shown or finding
     elif shown is not finding:
         interval = None
+    needed = drawn.draws + (drawn.more_draws or 0)
+    unlimited = replace(own, settings=replace(run.settings, max_draws=None))
+    most = unlimited.most_draws(run.prepared.compiled.program)
     return replace(
         finding,
         estimate=finding.estimate if interval is None else drawn.estimate,
@@ -286,6 +289,7 @@ def _confirmed(run: CaseRun, known: Known) -> Judging:
         standard_error=drawn.standard_error,
         about=drawn.about,
         confirmed=confirmed,
+        more_draws=None if confirmed or needed > most else drawn.more_draws,
         draws=drawn.draws,
         blocks=drawn.blocks,
         seconds=drawn.seconds,

@@ -14,7 +14,7 @@ from dropcheck.errors import DropcheckError
 from dropcheck.report.screen import Terminal
 from dropcheck.report.trials import plan_report
 
-pytestmark = pytest.mark.usefixtures("draws_alone")
+by_draws = pytest.mark.usefixtures("draws_alone")
 
 
 # a claim for each way of judging
@@ -40,6 +40,7 @@ MANY = {
 }
 
 
+@by_draws
 def test_a_run_draws_about_as_planned() -> None:
     """A claim that a run refutes at its first look is refuted by a pilot of fewer draws."""
     registry = registry_of(**MANY)
@@ -55,6 +56,7 @@ def test_a_run_draws_about_as_planned() -> None:
     assert (other.cases[0].draws or math.inf) < results[0].draws / 2
 
 
+@by_draws
 def test_a_plan_is_the_same_whatever_the_threads() -> None:
     registry = registry_of(
         mean="x ~ normal(1, 1); E(x) == 1; resolution: 0.0001",
@@ -66,6 +68,7 @@ def test_a_plan_is_the_same_whatever_the_threads() -> None:
     assert plans[0].cases[0].beyond
 
 
+@by_draws
 def test_what_needs_no_draws_and_what_no_draws_can_tell_say_so() -> None:
     registry = registry_of(
         sum="; 1 + 1 == 2",
@@ -90,6 +93,7 @@ def test_what_needs_no_draws_and_what_no_draws_can_tell_say_so() -> None:
     assert "5 cases: 1 within the budget, 1 beyond it, 3 unknown · " in told
 
 
+@by_draws
 def test_an_error_that_only_a_draw_shows_is_told() -> None:
     registry = registry_of(
         nan="x ~ normal(0, 1); E(log(-abs(x))) == 0", fine="x ~ normal(1, 1); E(x) == 1"
@@ -98,6 +102,7 @@ def test_an_error_that_only_a_draw_shows_is_told() -> None:
         planned(registry)
 
 
+@by_draws
 def test_the_command_takes_the_claims_parameters(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -109,3 +114,19 @@ def test_the_command_takes_the_claims_parameters(
     assert re.findall("m=.", capsys.readouterr().out) == ["m=3", "m=4"]
     assert main([*plan, "--max-draws", "2000"]) == 0
     assert "2 cases: 0 within the budget, 2 beyond it" in capsys.readouterr().out
+
+
+def test_the_draws_that_confirm_exact_values_are_planned() -> None:
+    registry = registry_of(
+        third="x ~ exponential(1); E(x**3) == 6",
+        near="x ~ exponential(1); E(x**3) == 6.1",  # refuted by the value, and drawn to the end
+        rare="x ~ bernoulli(1.0e-4); E(x) == 0.0001",  # not worth its draws
+    )
+    plans, results = planned(registry).cases, tried(registry)
+    assert [one.confirmed for one in results] == [True, True, False]
+    ratios = [(plan.draws or 0) / one.draws for plan, one in zip(plans, results, strict=True)]
+    assert all(0.5 <= ratio <= 2 for ratio in ratios[:2])
+    assert (plans[2].draws or 0) <= results[2].draws
+    limited = planned(registry, max_draws=100_000)
+    assert [one.draws for one in limited.cases] == [100_000, 100_000, plans[2].draws]
+    assert all(one.within for one in limited.cases)
