@@ -175,7 +175,7 @@ class Reason(Enum):
     # the exact value
     NEARLY_TRUE = (
         "off by {share}%",
-        "off by {share}%: write 'tolerance:' or '~=' if that is near enough",
+        "off by {share}%: {hint}",
     )
     # why a statement about laws is verified
     LAW_HOLDS = (

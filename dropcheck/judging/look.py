@@ -744,11 +744,17 @@ def found_exactly(
     verdict = decide_exactly(exact.value, exact.error + rounding, allowed, alike=alike)
     low, high = exact.value - exact.error, exact.value + exact.error
     beyond = max(region.low - low, high - region.high, 0.0)
+    half = comparison.gives or 0.0  # a unit of the last digit of a decimal
+    near = 0 < beyond <= max(asked, half)
     explanation = None
     if verdict is Verdict.UNDECIDED:
         explanation = Reason.AT_THE_EDGE.explain()
-    elif verdict is Verdict.REFUTED and 0 < beyond <= asked and region.point and region.low:
-        explanation = Reason.NEARLY_TRUE.explain(share=f"{100 * beyond / abs(region.low):.2g}")
+    elif verdict is Verdict.REFUTED and near and region.point and region.low:
+        share = f"{100 * beyond / abs(region.low):.2g}"
+        hint = "write 'tolerance:' if that is near enough"
+        if beyond <= half:
+            hint = "write '~=' in place of '==' if its rounding is meant"
+        explanation = Reason.NEARLY_TRUE.explain(share=share, hint=hint)
     beyond *= unit
     return Finding(
         verdict=verdict,

@@ -298,19 +298,21 @@ def interval(case: CaseResult) -> str:
 
 
 def distance(case: CaseResult) -> str | None:
-    """How far the estimate is from what is claimed, in standard errors."""
-    if case.region is None or case.estimate is None or not math.isfinite(case.estimate):
+    """How far the exact value is from what is claimed, or the estimate, in standard errors."""
+    value = case.estimate if case.exact is None else case.exact.value
+    if case.region is None or value is None or not math.isfinite(value):
         return None
-    gap = _gap(case.region, case.estimate)
+    gap = _gap(case.region, value)
     if gap <= 0:
+        of = "estimate" if case.exact is None else "exact value"
         ends = (case.region.low, case.region.low_open), (case.region.high, case.region.high_open)
-        excluded = (case.estimate, True) in ends
+        excluded = (value, True) in ends
         if excluded or case.verdict is Verdict.REFUTED:  # it is within rounding of an open end
-            return "none: the estimate is at the end, which the claim excludes"
-        return "none: the estimate is as claimed"
-    side = "below" if case.estimate < case.region.low else "above"
+            return f"none: the {of} is at the end, which the claim excludes"
+        return f"none: the {of} is as claimed"
+    side = "below" if value < case.region.low else "above"
     error = f"{rough(gap, 3)} {side}"
-    if case.standard_error:
+    if case.standard_error and case.exact is None:
         error = f"{rough(gap / case.standard_error, 3)} standard errors {side}"
     if not case.scale:
         return error
