@@ -744,7 +744,8 @@ def found_exactly(
     verdict = decide_exactly(exact.value, exact.error + rounding, allowed, alike=alike)
     low, high = exact.value - exact.error, exact.value + exact.error
     beyond = max(region.low - low, high - region.high, 0.0)
-    half = comparison.gives or 0.0  # a unit of the last digit of a decimal
+    # half a unit of the last digit of a decimal, if it has two digits: one may be rounded far
+    half = min(comparison.gives or 0.0, abs(region.low) / 20)
     near = 0 < beyond <= max(asked, half)
     explanation = None
     if verdict is Verdict.UNDECIDED:

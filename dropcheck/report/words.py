@@ -14,6 +14,7 @@ from dropcheck.results import (
     SEVERITY,
     CaseResult,
     Coverage,
+    Guarantee,
     Method,
     Outcome,
     Quantity,
@@ -298,13 +299,14 @@ def interval(case: CaseResult) -> str:
 
 
 def distance(case: CaseResult) -> str | None:
-    """How far the exact value is from what is claimed, or the estimate, in standard errors."""
-    value = case.estimate if case.exact is None else case.exact.value
+    """How far what decides is from what is claimed: the exact value, or else the estimate."""
+    exact = case.exact if case.guarantee is Guarantee.EXACT else None
+    value = case.estimate if exact is None else exact.value
     if case.region is None or value is None or not math.isfinite(value):
         return None
     gap = _gap(case.region, value)
     if gap <= 0:
-        of = "estimate" if case.exact is None else "exact value"
+        of = "estimate" if exact is None else "exact value"
         ends = (case.region.low, case.region.low_open), (case.region.high, case.region.high_open)
         excluded = (value, True) in ends
         if excluded or case.verdict is Verdict.REFUTED:  # it is within rounding of an open end
@@ -312,7 +314,7 @@ def distance(case: CaseResult) -> str | None:
         return f"none: the {of} is as claimed"
     side = "below" if value < case.region.low else "above"
     error = f"{rough(gap, 3)} {side}"
-    if case.standard_error and case.exact is None:
+    if case.standard_error and exact is None:
         error = f"{rough(gap / case.standard_error, 3)} standard errors {side}"
     if not case.scale:
         return error
