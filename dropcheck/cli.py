@@ -237,9 +237,10 @@ def plan(given: Given) -> ExitCode:
     chosen = _chosen(given, settings.max_memory)
     with (
         printing_aside(needed=bool(given.values["code"])),
-        progress(len(chosen.cases), given.shows_progress()) as advance,
+        progress(len(chosen.cases), given.shows_progress()) as tally,
     ):
-        planned = plan_cases(chosen.cases, settings, chosen.registry, advance, graphs=chosen.graphs)
+        how: dict[str, Any] = {"graphs": chosen.graphs, "decided": tally.decided}
+        planned = plan_cases(chosen.cases, settings, chosen.registry, **how)
     planned = replace(planned, warnings=_notes(chosen))
     print_out(plan_report(planned, terminal_of(sys.stdout)))
     return ExitCode.INTERRUPTED if planned.interrupted else ExitCode.PASSED
@@ -360,10 +361,10 @@ def mutate(given: Given) -> ExitCode:
     started, interrupted = time.perf_counter(), False
     done: list[ClaimResult] = []
     try:
-        with progress(len(chosen), given.shows_progress()) as advance:
+        with progress(len(chosen), given.shows_progress()) as tally:
             for one in mutate_claims(chosen, settings, registry, graphs):
                 done.append(one)
-                advance(one.claim.id)
+                tally.decided(1)
     except KeyboardInterrupt:
         interrupted = True
     result = MutationRun(
@@ -686,15 +687,12 @@ def _project_value(key: str, value: Any, folder: Path) -> str | list[str]:
         if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
             message = f"{key!r} must be a text or a list of texts, and is {value!r:.100}"
             raise DropcheckError(Problem(message))
-        return texts if key == "tags" else [_seen_from_here(one, folder) for one in texts]
+        # a file is named as seen from this folder; words that stand for files are kept
+        kept = {one for one in texts if key == "tags" or one == "shipped" or ":" in one}
+        return [one if one in kept else os.path.relpath(folder / one) for one in texts]
     text = value if isinstance(value, str) else repr(value)
     read_value(key, text, repr(key))
     return text
-
-
-def _seen_from_here(file: str, folder: Path) -> str:
-    """A file, named as seen from this folder; words that stand for files are kept."""
-    return file if file == "shipped" or ":" in file else os.path.relpath(folder / file)
 
 
 # ---- what is checked -----------------------------------------------------------------------------

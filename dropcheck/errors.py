@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
@@ -125,16 +125,6 @@ def at_most(problems: Iterable[Problem]) -> tuple[Problem, ...]:
         return listed
     more = Problem("there are more problems", listed[-1].location, "fix these first")
     return (*listed[:-1], more)
-
-
-def stop_at_most(problems: Sequence[Problem]) -> None:
-    """Stop the check of a file that has too many problems.
-
-    Raises:
-        DropcheckError: with the problems of `at_most`.
-    """
-    if len(problems) >= MOST_PROBLEMS:
-        raise DropcheckError(at_most(problems))
 
 
 class NothingSelected(DropcheckError):  # noqa: N818 - it has an exit code of its own

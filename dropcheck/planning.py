@@ -6,11 +6,11 @@ Each case is judged by few draws. What it then needs to be decided is what is pl
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from dropcheck.claims.registry import Case, Registry
-from dropcheck.language.compile import CaseGraphs
 from dropcheck.processors import default_threads
 from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import verify_cases
@@ -98,23 +98,19 @@ def plan_cases(
     cases: Sequence[Case],
     settings: Settings,
     registry: Registry,
-    advance: Callable[[str], None] = lambda _: None,
-    *,
-    graphs: CaseGraphs | None = None,
+    **how: Any,
 ) -> Plan:
     """Judge each case by few draws, as a run with these settings would, and plan from that.
 
-    `advance` gets the claim's id after each pilot. The other arguments and the errors are those of
-    `running.verify_cases`. Threads slow each other down, so that pilots seem slower than a run.
+    The arguments and the errors are those of `running.verify_cases`. Threads slow each other down,
+    so that pilots seem slower than a run.
     """
     started, threads = time.perf_counter(), settings.threads or default_threads()
     found: list[CaseResult] = []
     interrupted = False
     few = replace(settings, max_draws=min(settings.max_draws or PILOT_DRAWS, PILOT_DRAWS))
     try:
-        for result in verify_cases(cases, few, registry, graphs=graphs):
-            found.append(result)
-            advance(result.claim)
+        found.extend(verify_cases(cases, few, registry, **how))
     except KeyboardInterrupt:
         interrupted = True
     return Plan(

@@ -265,7 +265,8 @@ def compose(report: Problems) -> Node | None:
     try:
         return _Composer(report, report.source.text, lambda place: place).document()
     except yaml.MarkedYAMLError as error:
-        raise report.error(_explained(error, report.source)) from None
+        place, *said = _explained(error, report.source)
+        raise report.error(report.source.problem(place, *said)) from None
 
 
 def compose_piece(
@@ -273,8 +274,7 @@ def compose_piece(
 ) -> Node | None:
     """The root node of YAML in a document; None if it is empty.
 
-    `place` maps a place in the text to one in the document; `at` is where errors without a place
-    are reported.
+    `place` maps a place in the text to one in the document; `at` is where the text stands.
 
     Raises:
         DropcheckError: a limit is exceeded.
@@ -282,9 +282,8 @@ def compose_piece(
     try:
         return _Composer(report, text, place).document()
     except yaml.MarkedYAMLError as error:
-        mark: Any = error.problem_mark
-        where = at if mark is None else place((mark.line, mark.column))
-        report.add(where, f"this cannot be read as YAML: {error.problem}")
+        where, *said = _explained(error, Source("", text, tuple(text.split("\n"))))
+        report.add(place(where), *said)
         return Node(value=BROKEN, start=at)
 
 
@@ -508,8 +507,8 @@ _KEY_AND_TEXT = re.compile(r"\s*(?:- )*([\w-]+): +(.+)")
 _NO_SPACE = "a space is missing behind ':'", "write 'key: value'"
 
 
-def _explained(error: yaml.MarkedYAMLError, source: Source) -> Problem:
-    """The YAML parser's error as a problem, at the place to change.
+def _explained(error: yaml.MarkedYAMLError, source: Source) -> tuple[LineColumn, str, str]:
+    """The place to change for an error of the YAML parser, what is wrong, and what to do.
 
     For a title with a colon, libyaml says "mapping values are not allowed in this context". Each
     row recognizes an error by words of its message, and says what is wrong and what to do.
@@ -517,7 +516,7 @@ def _explained(error: yaml.MarkedYAMLError, source: Source) -> Problem:
     ending = PurePath(source.name).suffix.lower()
     if ending not in ("", ".yaml", ".yml", ".json") and not _HAS_CLAIMS.search(source.text):
         hint = "a claims file begins with 'dropcheck: 1', and 'claims:' below"
-        return source.problem((0, 0), "this is not a claims file", hint)
+        return (0, 0), "this is not a claims file", hint
     said, context = str(error.problem or error.context or "it breaks off"), str(error.context)
     marks: Any = (error.problem_mark or error.context_mark, error.context_mark)
     at = (marks[0].line, marks[0].column)
@@ -531,7 +530,7 @@ def _explained(error: yaml.MarkedYAMLError, source: Source) -> Problem:
     text = source.line(first[0])[first[1] :]
     kind, closing = ("list", "]") if "]" in said else ("mapping", "}")
     ended = not "".join(source.lines[at[0] :])[at[1] :].strip()
-    where = "by the end of the file" if ended else f"by line {at[0] + 1}, column {at[1] + 1}"
+    where = "by its end" if ended else f"by line {at[0] + 1}, column {at[1] + 1}"
     quotes = ", or put a text that has brackets in quotes" if rest[:1] in ("[", "{") else ""
     a_key = "did not find expected key" in said
     glued = re.match(r"\s*[\w-]+:(?=[^\s:/])", source.line(max(at[0] - 1, 0)))
@@ -569,7 +568,7 @@ def _explained(error: yaml.MarkedYAMLError, source: Source) -> Problem:
         (True, at, f"this is not YAML: {said}",
          "what belongs together is indented alike; a text with signs of YAML needs single quotes"),
     )  # fmt: skip
-    return next(source.problem(place, *words) for holds, place, *words in rows if holds)
+    return next((place, message, hint) for holds, place, message, hint in rows if holds)
 
 
 def _colon(at: LineColumn, line: str) -> tuple[str, str]:

@@ -850,7 +850,14 @@ class _FormulaReader:
         self.at += 1
         if token.kind == "number":
             return Number(self.here, float(token.text), token.text)
-        return notated(token) if token.kind == "given" else Name(self.here, tex.LETTERS[token.text])
+        if token.kind != "given":
+            return Name(self.here, tex.LETTERS[token.text])
+        try:
+            return parse_expression(SourceText.plain(token.text))
+        except DropcheckError as error:
+            problem = error.problems[0]
+            message = f"notation {token.text!r}: {problem.message}"
+            raise UnreadError(token.column, message, problem.hint) from None
 
     def _bracketed(self) -> Node:
         opening = self.token.text
@@ -1337,16 +1344,6 @@ def cut(token: Token, names: Collection[str], *, subscripted: bool) -> list[str]
         raise unknown(token.column, text, names)
     message = f"{text!r} may be {' or '.join(' '.join(way) for way in found)}"
     raise UnreadError(token.column, message, rf"write \mathit{{{text}}}, or spaces")
-
-
-def notated(token: Token) -> Node:
-    """The expression that a piece of notation stands for."""
-    try:
-        return parse_expression(SourceText.plain(token.text))
-    except DropcheckError as error:
-        problem = error.problems[0]
-        message = f"notation {token.text!r}: {problem.message}"
-        raise UnreadError(token.column, message, problem.hint) from None
 
 
 # ---- which product is meant ----------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from dropcheck.claims.registry import DTYPE, Case, Claim, SourceText, Stated
 from dropcheck.claims.values import NUMBER_FORMATS, WORDS, parameter_text
-from dropcheck.errors import About, DropcheckError, Location, Problem, at_most, stop_at_most
+from dropcheck.errors import MOST_PROBLEMS, About, DropcheckError, Location, Problem, at_most
 from dropcheck.language.events import is_event
 from dropcheck.language.graph import LawClaim, Value
 from dropcheck.language.hints import law_hint
@@ -224,7 +224,8 @@ def lower_case(
     if broken:  # the errors that the condition guards against would be reported too
         raise BrokenCondition(problems)
     problems.extend(define_model(context, parsed.model))
-    stop_at_most(problems)
+    if len(problems) >= MOST_PROBLEMS:
+        raise DropcheckError(at_most(problems))
     context.formula = claim.formula  # not set before: a model is never written as a formula
     all_lowered: list[LoweredCase | None] = []
     stated = zip(parsed.sharing, (one.tolerant for one in parsed.stated), strict=True)

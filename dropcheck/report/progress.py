@@ -24,7 +24,7 @@ class RunProgress:
     """How much of a run is done.
 
     It is told of cases that are `decided`, in any order, of draws as they are made, and of those
-    that begun cases still plan before they look again; or it is called with each case.
+    that begun cases still plan before they look again.
     """
 
     total: int
@@ -37,10 +37,6 @@ class RunProgress:
 
     def __post_init__(self) -> None:
         self.started = self.clock()
-
-    def __call__(self, _claim: str) -> None:
-        """Count one more case."""
-        self.decided(1)
 
     def decided(self, cases: int) -> None:
         """Count cases that were just decided, maybe before others that come first."""
@@ -80,7 +76,7 @@ class RunProgress:
 
 @contextmanager
 def progress(total: int, shown: bool, limit: float | None = None) -> Iterator[RunProgress]:
-    """A tally to call after each case, on standard error; nothing is printed where not `shown`.
+    """A tally that is shown on standard error; nothing is printed where not `shown`.
 
     Nor is anything printed on a terminal that cannot rewrite a line.
     """

@@ -117,7 +117,9 @@ def mutation_report(
 
 def _mutated(claim: ClaimResult, there: Sequence[Fate]) -> Row:
     """The row of a claim, with those counts that are `there`, as not all are 0."""
-    word, style = verdict_on(claim)
+    word, style = ("undecided", "yellow") if claim.undecided else ("pass", "green")
+    word, style = (word, style) if claim.skipped is None else ("not tried", "")
+    word, style = ("FAIL", "bold red") if claim.failed else (word, style)
     return {
         "claim": claim.claim.id,
         "at": one_line(short_parameters(claim.parameters)),
@@ -125,15 +127,6 @@ def _mutated(claim: ClaimResult, there: Sequence[Fate]) -> Row:
         **{fate: str(claim.count(fate)) for fate in there},
         "result": (f"{word}: {claim.verdict} itself" if claim.skipped else word, style),
     }
-
-
-def verdict_on(claim: ClaimResult) -> tuple[str, str]:
-    """The result of a claim's mutants in a word, and its style."""
-    if claim.failed:
-        return "FAIL", "bold red"
-    if claim.skipped is not None:
-        return "not tried", ""
-    return ("undecided", "yellow") if claim.undecided else ("pass", "green")
 
 
 def _survivor(mutant: Mutant) -> list[RenderableType]:

@@ -306,12 +306,7 @@ def distance(case: CaseResult) -> str | None:
         return None
     gap = _gap(case.region, value)
     if gap <= 0:
-        of = "estimate" if exact is None else "exact value"
-        ends = (case.region.low, case.region.low_open), (case.region.high, case.region.high_open)
-        excluded = (value, True) in ends
-        if excluded or case.verdict is Verdict.REFUTED:  # it is within rounding of an open end
-            return f"none: the {of} is at the end, which the claim excludes"
-        return f"none: the {of} is as claimed"
+        return "none: it is as claimed, or at an end that the claim excludes"
     side = "below" if value < case.region.low else "above"
     error = f"{rough(gap, 3)} {side}"
     if case.standard_error and exact is None:
