@@ -70,17 +70,6 @@ def _accepts(name: str, value: object) -> bool:
     return VALUES[name].takes(value)
 
 
-def read_tolerance(given: float | Mapping[str, float] | None) -> Tolerance | None:
-    """The tolerance of a claim, from a checked option.
-
-    >>> read_tolerance({"absolute": 1})
-    Tolerance(size=1.0, absolute=True)
-    """
-    if isinstance(given, Mapping):
-        return Tolerance(float(given[ABSOLUTE]), absolute=True)
-    return None if given is None else Tolerance(float(given))
-
-
 def settings_of(options: Mapping[str, Any]) -> Settings:
     """The settings from checked options, without the resolution, which is part of the claim."""
     given = {one.name: options.get(one.name) for one in fields(Settings)}
@@ -255,6 +244,8 @@ def verify(
         check_texts(claim, model)
         check_options(options, _DEFAULTS)
         values = read_parameters({} if parameters is None else parameters, more_parameters)
+        absolute = isinstance(tolerance, Mapping)
+        size = tolerance[ABSOLUTE] if isinstance(tolerance, Mapping) else tolerance
         settings = settings_of(options)
         drawn = None
         if sample is not None:
@@ -268,7 +259,7 @@ def verify(
             model=None if model is None else SourceText.plain(model, "model"),
             parameters={name: (value,) for name, value in values.items()},
             expect=expect,
-            tolerance=read_tolerance(tolerance),
+            tolerance=None if size is None else Tolerance(float(size), absolute),
             resolution=0.01 if resolution is None else float(resolution),
             within=within,
             sharpness_given=resolution is not None or within is not None,

@@ -133,7 +133,7 @@ def read_registry(path: str | Path, name: str | None = None) -> Registry:
     name = str(path) if name is None else name
     from dropcheck.claims.yaml_places import read_bytes
 
-    return read_text(read_bytes(Path(path), name), name)
+    return _read(read_bytes(Path(path), name), name)
 
 
 def read_text(text: str | bytes, name: str = "<text>") -> Registry:
@@ -146,9 +146,13 @@ def read_text(text: str | bytes, name: str = "<text>") -> Registry:
     >>> registry.claims["one"].statement.text
     '1 == 1'
     """
+    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    return _read(data, name)
+
+
+def _read(data: bytes, name: str) -> Registry:
     from dropcheck.claims.claimsfile import registry_of, top_level
     from dropcheck.claims.yaml_places import Problems, compose, decode
 
-    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     report = Problems(decode(data, name))
     return registry_of(top_level(compose(report), report), report)

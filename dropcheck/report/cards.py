@@ -51,13 +51,18 @@ def _card(claim: Claim, registry: Registry) -> list[RenderableType]:
     why = {str(one.explanation) for one in found if one.reason not in (None, UNKNOWN)}
     true = registry.claims.get(claim.truth or "")  # it says what holds instead of a false one
     figure = claim.written
+    listed = map(parameter_text, claim.cases or ())
+    grids = (
+        f"{name} = {', '.join(map(written_value, values))}"
+        for name, values in claim.parameters.items()
+    )
     said = {
         "title": one_line(claim.title),
         "written": claim.written.text if claim.written else None,
         "claim" if claim.written is None else "read": claim.statement.text.strip("\n"),
         "model": claim.model.text.strip("\n") if claim.model else None,
         "slots": "\n".join(_slot(claim.slots[name]) for name in sorted(called)),
-        "parameters": parameters_text(claim),
+        "parameters": "\n".join([*grids, *_most(listed, MOST_ROWS)]),
         "cases": str(claim.case_count),
         "requires": "\n".join(text.text.strip() for text in claim.requires),
         "expect": claim.expect,
@@ -107,13 +112,6 @@ def _sources(sources: Sequence[Passage], registry: Registry) -> dict[str, str | 
     if len(texts) > 1:
         return {"sources": "\n".join(", ".join(filter(None, pair)) for pair in texts)}
     return dict(zip(("document", "section"), texts[0], strict=True)) if texts else {}
-
-
-def parameters_text(claim: Claim) -> str:
-    """The parameters and their grids, a line for each; or the listed cases."""
-    grids = claim.parameters.items()
-    lines = [f"{name} = {', '.join(map(written_value, values))}" for name, values in grids]
-    return "\n".join([*lines, *_most(map(parameter_text, claim.cases or ()), MOST_ROWS)])
 
 
 def _most(lines: Iterable[str], most: int) -> list[str]:

@@ -193,7 +193,7 @@ def test_time_left_is_told_where_all_draws_are_planned_or_time_is_limited() -> N
     assert tally.line(40) == "8/10 cases, 25% of planned draws"
     limited = RunProgress(10, limit=27.0, clock=lambda: now[0])
     now[0] = 8.0
-    limited("b")
+    limited.decided(1)
     limited.drew(8_000)
     assert limited.line(80) == "1/10 cases, 8k draws, 23 s left"
 
