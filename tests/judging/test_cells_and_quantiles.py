@@ -198,16 +198,20 @@ def partly_dependent(shape: tuple[int, ...], by: float) -> Floats:
     return (1 - by) * free + by * common
 
 
-@pytest.mark.parametrize("by", [0.0, 0.1])
-@pytest.mark.parametrize("shape", [(4, 4), (2, 3, 2)])
-def test_the_interval_holds_the_largest_dependence(shape: tuple[int, ...], by: float) -> None:
+SHARES = [(partly_dependent(shape, by), 0.0) for shape in [(4, 4), (2, 3, 2)] for by in (0.0, 0.1)]
+# A quantity and itself, with shares of 1/2 at the cut: their products are the same in every draw,
+# so that all that is not known of the covariance is that of the margins.
+SHARES += [(np.diag([0.3, 0.7]), 0.2)]
+
+
+@pytest.mark.parametrize(("chances", "off"), SHARES)
+def test_the_interval_holds_the_largest_dependence(chances: Floats, off: float) -> None:
     rng = np.random.default_rng(0)
-    chances = partly_dependent(shape, by)
-    truth = largest(chances)
+    truth, shape = largest(chances), chances.shape
     levels = []
     for axis, length in enumerate(shape):
         others = tuple(other for other in range(len(shape)) if other != axis)
-        exact = np.cumsum(chances.sum(axis=others))[: length - 1]
+        exact = np.cumsum(chances.sum(axis=others))[: length - 1] + off
         levels.append(rng.binomial(4 * DRAWS, exact) / (4 * DRAWS))  # as of first draws
     below = above = 0
     for _ in range(REPETITIONS):
