@@ -44,6 +44,7 @@ def added(monkeypatch: pytest.MonkeyPatch) -> Law:
     function = eval(entries("A function")[0], dict(vars(elementwise)))
     monkeypatch.setitem(FUNCTIONS, "logloss", function)
     monkeypatch.setitem(functions.FUNCTIONS_OF_NUMBERS, "logloss", function)
+    monkeypatch.setitem(functions._ALL, "logloss", function)
     return LAWS["lomax"]
 
 
