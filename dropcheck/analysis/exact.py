@@ -434,13 +434,14 @@ def _of_polynomials(
     for i in range(count):
         for j in range(i, count):
             pairs = [  # terms that share no draw have the covariance 0
-                space.product(one, other, frozenset())
+                (one, other)
                 for one, mine in sides[i]
                 for other, its in others[j]
                 if not mine.isdisjoint(its)
             ]
             space.spend(len(pairs))
-            collected = space.collected(pairs, frozenset(), exactly=True)
+            products = [space.product(*pair, frozenset()) for pair in pairs]
+            collected = space.collected(products, frozenset(), exactly=True)
             by_link: dict[int, list[Monomial]] = {}
             for term in expected(space, collected, forms.sources):
                 if term.linked:
