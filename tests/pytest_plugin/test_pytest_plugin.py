@@ -82,7 +82,7 @@ def test_failure_shows_the_block_of_the_table_and_no_traceback(claims: Pytester)
             "  estimated   1.0*",
             "  interval    *",
             "  exact       1",
-            "  distance    * standard errors above*",
+            "  distance    0.5 above, 100% of the scale",
             "  resolution  0.01 of 0.5: ±0.005",
             "  confidence  *",
             "  guarantee   *, confirmed",
