@@ -280,8 +280,9 @@ def unless_turned(run: CaseRun, finding: Finding) -> Finding:
     if finding.verdict is Verdict.REFUTED and finding.draws:
         certain = doubtful = 0
         spans = range(max(1, finding.draws // program.span_draws))
-        looks = [(0, draws_to_look_at(program)), *((span, program.span_draws) for span in spans)]
-        for span, draws in looks:  # a few draws first: most have a counterexample
+        whole = ((span, program.span_draws) for span in spans)
+        # a few draws first: most have a counterexample; a short span is not looked at twice
+        for span, draws in dict.fromkeys([(0, draws_to_look_at(program)), *whole]):
             stream = partial(run.generator, MAIN, span)
             wrong, unclear = events_in(program, stream, draws, range(1))
             if (wrong & ~unclear).any():
