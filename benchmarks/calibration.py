@@ -57,13 +57,15 @@ class Truth(StrEnum):
 
     TRUE = "true"
     FALSE = "false"  # by more than its resolution
+    NEAR = "false within"  # by less than its resolution: either verdict is right
     UNDEFINED = "no such moment"
 
     @property
     def wrong(self) -> tuple[Verdict, ...]:
         """The verdicts that are wrong about such a claim."""
         both = (Verdict.VERIFIED, Verdict.REFUTED)
-        return {Truth.TRUE: both[1:], Truth.FALSE: both[:1], Truth.UNDEFINED: both}[self]
+        wrong = {Truth.TRUE: both[1:], Truth.FALSE: both[:1], Truth.UNDEFINED: both}
+        return wrong.get(self, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +136,8 @@ def _known(case: Case, chosen: KnownSet) -> Known:
     assert isinstance(off, float)
     assert off == 0 or abs(off) > 1, f"{claim.id} is off by {off:g} resolutions: what is wrong?"
     truth = Truth.FALSE if off or claim.expect == "refuted" else Truth.TRUE
-    if "undefined" in claim.tags:
-        truth = Truth.UNDEFINED
+    for tag, said in (("undefined", Truth.UNDEFINED), ("near", Truth.NEAR)):
+        truth = said if tag in claim.tags else truth
     long = LONG_BLOCK if "long" in claim.tags else SHORT_BLOCK
     group = next((one.section or "" for one in claim.sources), "")
     return Known(case, truth, group, long if chosen.short_blocks else None)
