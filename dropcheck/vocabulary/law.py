@@ -294,11 +294,18 @@ class Law:
             out = np.asarray(self._drawn(generator, size, arguments), dtype=dtype)
             if self.discrete or self.own_axes:
                 return out
-            low, high = self.ends_at(arguments)
-            out, still = inside(out, low, high), np.equal(low, high)
-            if np.any(still):  # there 0 times an overflow would be NaN
-                np.copyto(out, low, where=still)
+            least, most, still = self._limits(*map(plain_argument, arguments))
+            out = moved_between(out, least, most)
+            if still is not None:  # there 0 times an overflow would be NaN
+                np.copyto(out, least, where=still)
             return out
+
+    @remembered
+    def _limits(self, *arguments: Any) -> tuple[Any, Any, Any]:
+        """The ends of draws, as `limits` has them; and where they meet, None if nowhere."""
+        low, high = self.ends_at([np.asarray(one, np.float64) for one in arguments])
+        still = np.equal(low, high)
+        return *limits(low, high), still if still.any() else None
 
     def _drawn(self, generator: Generator, size: Size, arguments: Arguments) -> Array:
         if self.sampler is None:
@@ -308,7 +315,7 @@ class Law:
             return np.asarray(self.sampler(generator, size, *arguments))
         given = zip(self.parameters, arguments, strict=True)
         own = [plain_argument(x, one.domain.whole) for one, x in given if one.role is None]
-        loc, scale, _ = self._line(arguments)
+        loc, scale, _ = self._line([plain_argument(one) for one in arguments])
         return scaled(np.asarray(getattr(generator, self.sampler)(*own, size=size)), loc, scale)
 
     def log_density(self, arguments: Arguments, x: Array) -> Array:
@@ -821,23 +828,33 @@ def uniforms(generator: Generator, size: Size) -> Array:
 
 def scaled(out: Array, loc: Any, scale: Any) -> Array:
     """`loc + scale * out`, computed in place."""
-    if np.size(scale) > 1 or np.any(scale != 1.0):
+    if not (isinstance(scale, float) and scale == 1.0):
         out *= scale
-    if np.size(loc) > 1 or np.any(loc != 0.0):
+    if not (isinstance(loc, float) and loc == 0.0):
         out += loc
     return out
 
 
-def inside(out: Array, low: Array | float, high: Array | float) -> Array:
-    """Move draws that rounding or underflow put on an end, or beyond it, to the next number inside.
+def limits(low: Any, high: Any) -> tuple[Any, Any]:
+    """The least and the greatest number between two ends; None where there is no end.
 
-    This is done in place. Where `low == high` the law is a constant: this number.
+    Where `low == high` they are this number.
     """
     roomy = np.less(low, high)
-    if np.any(np.greater(low, -math.inf)):
-        np.maximum(out, np.where(roomy, np.nextafter(low, np.inf), low), out=out)
-    if np.any(np.less(high, math.inf)):
-        np.minimum(out, np.where(roomy, np.nextafter(high, -np.inf), high), out=out)
+    least = np.where(roomy, np.nextafter(low, np.inf), low)
+    most = np.where(roomy, np.nextafter(high, -np.inf), high)
+    return (
+        plain_argument(least) if np.any(np.greater(low, -math.inf)) else None,
+        plain_argument(most) if np.any(np.less(high, math.inf)) else None,
+    )
+
+
+def moved_between(out: Array, least: Any, most: Any) -> Array:
+    """Move draws that rounding or underflow put on an end, or beyond it, inside; in place."""
+    if least is not None:
+        np.maximum(out, least, out=out)
+    if most is not None:
+        np.minimum(out, most, out=out)
     return out
 
 
@@ -851,7 +868,7 @@ def log_gammas(generator: Generator, size: Size, shape: Array) -> Array:
     G(a) has the law of G(a + 1) * U**(1 / a) (Marsaglia and Tsang 2000, section 6).
     """
     out = np.log(generator.standard_gamma(plain_argument(shape + 1.0), size))
-    out -= inside(generator.standard_exponential(size), 0.0, math.inf) / shape
+    out -= np.maximum(generator.standard_exponential(size), math.ulp(0.0)) / shape
     return out
 
 

@@ -16,8 +16,9 @@ from dropcheck.vocabulary.law import (
     Size,
     Values,
     Vector,
-    inside,
+    limits,
     log_gammas,
+    moved_between,
     plain_argument,
 )
 from dropcheck.vocabulary.laws.continuous import BETA, LOG_ROOT_TWO_PI, NORMAL
@@ -70,7 +71,7 @@ def _dirichlet_draws(generator: Generator, size: Size, a: Array) -> Array:
         out -= out.max(axis=-2, keepdims=True)
         np.exp(out, out=out)
     out /= out.sum(axis=-2, keepdims=True)
-    return inside(out, 0.0, 1.0)
+    return moved_between(out, *limits(0.0, 1.0))
 
 
 def _dirichlet_log_density(x: Array, a: Array) -> Any:
