@@ -313,10 +313,15 @@ class Law:
             return drawn
         if callable(self.sampler):
             return np.asarray(self.sampler(generator, size, *arguments))
-        given = zip(self.parameters, arguments, strict=True)
-        own = [plain_argument(x, one.domain.whole) for one, x in given if one.role is None]
-        loc, scale, _ = self._line([plain_argument(one) for one in arguments])
+        loc, scale, own = self._placed(*map(plain_argument, arguments))
         return scaled(np.asarray(getattr(generator, self.sampler)(*own, size=size)), loc, scale)
+
+    @remembered
+    def _placed(self, *arguments: Any) -> tuple[Any, Any, list[Any]]:
+        """Loc, scale and the arguments of z, as numpy's samplers take them."""
+        given = zip(self.parameters, map(np.asarray, arguments), strict=True)
+        own = [plain_argument(x, one.domain.whole) for one, x in given if one.role is None]
+        return *self._line(arguments)[:2], own
 
     def log_density(self, arguments: Arguments, x: Array) -> Array:
         """Logarithm of the density, or of the probability where the law is discrete.
