@@ -36,6 +36,7 @@ EACH_STEP = "each"
 IN_MARK = "write the statement in the mark"
 OUTSIDE = "words of a sentence stand outside of the formula"
 NOTATION = "name it in 'notation'"
+WHOLE = "name the whole in 'notation'"
 COMPLEMENT = r"write \lnot A for the event that A does not happen"
 _EACH = "write a formula with its mark for each"
 _RANGE = "write a range: a \\le x \\le b"
@@ -73,17 +74,17 @@ def statements(
     try:
         tokens = scripts_in_order(tokens_of(formula, notation or {}))
         rows = rows_of(tokens)
-        if len(rows) > 1 and not last_row:
-            at = rows[1][0][0].column
-            raise UnreadError(at, "several statements stand in this formula", _EACH)
-        if not rows:
-            raise UnreadError(0, "the formula is empty")
-        said = rows[-1]
-        if last_row and len(said) > 1:
-            said = [[*_last_side(said[-2]), *said[-1]]]
-        reader = _FormulaReader(formula, [*chain(*said)], names)
-        ends = len(said) > 1 and not (last_row or each)
-        return tuple(map(_statement, reader.links(ends=ends)))
+        if last_row and rows:
+            end = rows[-1][-1][-1].column
+            begins = [one.column for one in tokens if one.kind == "row" and one.column < end]
+            rows = [said for said in rows if not begins or said[-1][-1].column > begins[-1]]
+            if len(rows[0]) > 1:
+                rows[0] = [[*_last_side(rows[0][-2]), *rows[0][-1]]]
+        links: list[_Link] = []
+        for said in rows or [[]]:
+            reader = _FormulaReader(formula, [*chain(*said)], names)
+            links += reader.links(ends=len(said) > 1 and not each)
+        return tuple(map(_statement, links))
     except RecursionError:
         raise UnreadError(0, "this formula is too deep", "name a part of it in the model") from None
 
@@ -111,14 +112,12 @@ _NO_STATEMENTS = (
     (r"\simeq \lesssim \gtrsim \ll \gg \doteq \cong", "an approximation is no statement",
      r"write \approx before a number in decimals"),
     (r"\propto", "a proportion is no statement", "write the ratio: \\frac{x}{y} = c"),
-    (r"\sim", "laws are not read from LaTeX", f"{IN_MARK}: y ~ normal(0, 1)"),
-    (r"\stackrel \overset", "laws are not read from LaTeX", f"{IN_MARK}: x ~ y"),
+    (r"\sim \stackrel \overset", "laws are not read from LaTeX", f"{IN_MARK}: y ~ normal(0, 1)"),
     (r"\pm", "a figure with an uncertainty is not a statement", _RANGE),
     (r"\to \lim \xrightarrow", "a limit is no statement", "claim a value at a large n"),
     (r"\int", "integrals are not read", "write a mean: E(f(u)) of a uniform u"),
-    (r"\quad \qquad", "a formula may hold two statements here", _EACH),
-    (r"\implies \Rightarrow \Longrightarrow \rightarrow \longrightarrow \iff \Leftrightarrow",
-     "a formula may hold two statements here", _EACH),
+    (r"\quad \qquad \implies \iff \Rightarrow \Longrightarrow \rightarrow \longrightarrow"
+     r" \Leftrightarrow", "a formula may hold two statements here", _EACH),
     (r"\dots \ldots \cdots", "what is left out cannot be read", "write a sum with its range"),
     (r"\langle", "inner products in angle brackets are not read", "write a^\\top b"),
     (r"\perp \bot \indep", "independence is not read from LaTeX", f"{IN_MARK}: independent(x, y)"),
@@ -137,7 +136,7 @@ REFUSED = {one: (said, hint) for names, said, hint in _NO_STATEMENTS for one in 
 MEANT = {
     r"\in": _RANGE,
     r"\equiv": "write =",
-    "=": "write one =",
+    **dict.fromkeys(tex.RELATIONS, "write one relation between two sides"),
     r"\prime": COMPLEMENT,
     r"\complement": COMPLEMENT,
 }
@@ -148,16 +147,17 @@ _UPRIGHT = (
 )
 _INNER = r"aligned|alignedat|split|gathered|align\*?|equation\*?"  # the last two within $$ … $$
 LAYOUT = (
-    r"\\(?:label|tag)\*?\s*\{[^{}]*\}"
+    r"\\(?:label|tag|color)\*?\s*\{[^{}]*\}"
     rf"|\\begin\s*\{{(?:{_INNER})\}}(?:\s*\[[^\]]*\]|\s*\{{[0-9]+\}})?|\\end\s*\{{(?:{_INNER})\}}"
     r"|\\(?:nonumber|notag|displaystyle|textstyle|n?o?limits|allowbreak)(?![A-Za-z])"
 )
 """Matches commands of layout, which say nothing."""
 _TOKEN = re.compile(
-    r"(?P<gap>(?:(?:~|\\[,;: ])\s*){2,})"
-    rf"|(?P<space>[\s~$]|\\[,;!: ]|{LAYOUT}"
+    r"(?P<gap>(?:(?:~|\\[,;: ])\s*){2,}|&\s*&)"
+    rf"|(?P<space>[\s~$]|\\[,;!: $]|{LAYOUT}"
     r"|\\(?:left|right|middle|[bB]igg?[lrm]?)(?![A-Za-z]))"
     rf"|(?P<nested>\\(?:operatorname\*?|mathop)\s*\{{\s*\\(?:{_UPRIGHT})\s*\{{(?P<inner>[A-Za-z]+)\}}\s*\}}"
+    r"|\{\s*\\(?:rm|bf)\s+(?P<old>[A-Za-z]+)\s*\}"
     r"|\\mathbb\s*\{?(?P<first>[VCP])\}?\\(?:mathrm|operatorname|text)\{(?P<rest>ar|ov|r)\})"
     rf"|(?P<upright>\\(?:operatorname\*|(?:{_UPRIGHT})(?![A-Za-z*])))"
     r"(?:\s*\{\s*(?P<word>[A-Za-z0-9 ,\\_-]*?)\s*\}|\s+(?P<letter>[A-Za-z01])(?![A-Za-z])|)"
@@ -239,21 +239,20 @@ def _tokens(formula: str, notation: Mapping[str, str]) -> Iterator[Token]:
         found = _TOKEN.match(formula, at)
         if found is None:
             message = f"'{formula[at]}' is not part of what is read"
-            raise UnreadError(at, message, "write it as LaTeX does")
+            raise UnreadError(at, message, f"{WHOLE}, or write it as LaTeX does")
         start, at = at, found.end()
         if found["power"]:
             message = f"{found['number']}e… may be a power of ten or a product with e"
             raise UnreadError(start, message, r"write 2 \cdot 10^{-3}")
         kind, text = str(found.lastgroup), found.group()
         if found["nested"]:
-            kind, text = _upright("", found["inner"] or f"{found['first']}{found['rest']}")
+            word = found["inner"] or found["old"] or f"{found['first']}{found['rest']}"
+            kind, text = _upright("", word)
         elif found["upright"]:
             word = found["letter"] if found["word"] is None else found["word"]
-            if word is None and formula[at:].lstrip().startswith("{"):
-                raise UnreadError(start, f"what stands in {text} is not read", OUTSIDE)
             if word is None:
-                message = f"{text} is followed by a word in braces"
-                raise UnreadError(at, message, rf"write {text}{{E}}")
+                message = f"what stands in {text} is not read"
+                raise UnreadError(start, message, f"write one word, {text}{{E}}; {OUTSIDE}")
             kind, text = _upright(found["upright"], word)
         elif found["number"]:
             kind, text = "number", found["number"].replace("{,}", "")
@@ -336,17 +335,27 @@ _OPENS |= {")": -1, "]": -1, "}": -1, r"\}": -1, r"\rbrace": -1}
 _SIGNS = ("+", "-", r"\cdot", r"\times")
 _APPROXIMATELY = r"\approx"
 _RELATES = {**tex.RELATIONS, _APPROXIMATELY: ROUNDED}
+_GO_ON = (*_SIGNS, *_RELATES)
+_PARTS = (r"\quad", r"\qquad", tex.AND)
 
 
 def rows_of(tokens: Iterable[Token]) -> list[list[list[Token]]]:
     r"""The statements of a formula, each as rows of which all but the first begin with a relation.
 
     A row that begins with a relation or ends in one goes on with the statement of the row before.
+    A wide space or the word "and" parts two statements in one row; a comma alone does not, since
+    it may list what is related: `1 \le i, j \le n`.
     """
     found: list[list[list[Token]]] = []
-    for row in _cells(tokens, lambda one: one.kind == "row"):
-        cells = [_without_quads(cell) for cell in _cells(row, lambda one: one.text == "&")]
-        parts = [cell for cell in cells if cell]
+    for tokens_of_row in _cells(tokens, lambda one: one.kind == "row"):
+        row = _without_quads(tokens_of_row)
+        apart = _cells(row, lambda one: one.text in _PARTS and one.kind != "letters")
+        apart = [part[:-1] if part[-1].text == "," else part for part in apart]
+        apart[1:] = [[one for one in part if one.text != "&"] for part in apart[1:]]
+        related = all(any(map(_is_relation, part)) for part in apart)
+        if not (apart and related) or any(part[0].text in (*_GO_ON, "(") for part in apart[1:]):
+            apart = [row]  # what stands between is refused
+        parts = _cells(apart[0], lambda one: one.text == "&")
         for place, part in enumerate(parts):
             before = parts[place - 1] if place else found[-1][-1] if found else []
             related = any(map(_is_relation, chain(*parts[place:])))
@@ -355,7 +364,7 @@ def rows_of(tokens: Iterable[Token]) -> list[list[list[Token]]]:
             elif not before:
                 found.append([part])
             elif (
-                _is_relation(part[0]) or before[-1].text in (*_SIGNS, *_RELATES)
+                _is_relation(part[0]) or before[-1].text in _GO_ON
                 or (part[0].text in _SIGNS and not related)
             ):  # fmt: skip
                 found[-1][-1] += part
@@ -364,16 +373,17 @@ def rows_of(tokens: Iterable[Token]) -> list[list[list[Token]]]:
                 raise UnreadError(part[0].column, message, _EACH)
             else:
                 found.append([part])
+        found += [[part] for part in apart[1:]]
     return found
 
 
 def _cells(tokens: Iterable[Token], ends: Callable[[Token], bool]) -> list[list[Token]]:
-    """The tokens between separators; those within brackets are dropped."""
+    """The tokens between separators; rows and cells within brackets are dropped."""
     cells: list[list[Token]] = [[]]
     depth = 0
     for token in tokens:
         depth += _OPENS.get(token.text, 0) if token.kind in ("symbol", "command") else 0
-        if not ends(token):
+        if not ends(token) or (depth > 0 and token.text in _PARTS):
             cells[-1].append(token)
         elif depth <= 0:
             cells.append([])
@@ -381,12 +391,13 @@ def _cells(tokens: Iterable[Token], ends: Callable[[Token], bool]) -> list[list[
 
 
 def _without_quads(tokens: Sequence[Token]) -> list[Token]:
-    r"""The tokens of a cell without each `\quad` at an edge, beside a relation or in brackets."""
+    r"""The tokens of a row without each `\quad` at an edge, beside a relation or in brackets."""
     shown = []
     depth = 0
     for before, one, after in zip((None, *tokens), tokens, (*tokens[1:], None), strict=False):
         depth += _OPENS.get(one.text, 0)
-        edge = any(beside is None or _is_relation(beside) for beside in (before, after))
+        beside = {other and other.text for other in (before, after)}
+        edge = not beside.isdisjoint({None, "&", *_RELATES})
         shown += [] if (edge or depth > 0) and one.text in (r"\quad", r"\qquad") else [one]
     return shown
 
@@ -443,8 +454,7 @@ class _FormulaReader:
         self.free: tuple[str, ...] = ()  # the index letters that stand for any element
         self.counted: set[str] = set()  # the index letters of sums
         self.laws: dict[str, list[str]] = {}  # of names below operators
-        self.calls = 0  # open calls of operators, in which a bar begins a condition
-        self.bars = 0  # open bars of a magnitude, which the next bar closes
+        self.stops: tuple[str, ...] = ()  # bars that close a magnitude or begin a condition
 
     # ---- the tokens ------------------------------------------------------------------------------
 
@@ -471,7 +481,8 @@ class _FormulaReader:
                 raise self.error(*REFUSED[self.token.text])
             ended = self.token.kind == "end"
             instead = "the formula ends" if ended else f"{self.token.text!r} stands"
-            hint = "write what has several arguments in the mark" if self.is_next(",") else None
+            several = self.is_next(",") or text in (*_BARS, _NORM)
+            hint = f"{WHOLE}, or {IN_MARK}" if several else None
             raise self.error(f"{instead} where {text!r} is missing", hint)
 
     def in_brackets(self, start: int, end: int) -> bool:
@@ -506,7 +517,8 @@ class _FormulaReader:
             raise self._stray()
         if not signs:
             hint = "a mark speaks of the one formula that stands right before it"
-            raise self.error("a statement needs a relation such as = or \\le", hint)
+            at = self.tokens[0].column
+            raise self.error("a statement needs a relation such as = or \\le", hint, at)
         for one in operands:
             self.refuse_complements(one, event=False)
         refuse_mixed(operands, 0, self.axes)
@@ -536,10 +548,7 @@ class _FormulaReader:
             return unread(token, self.axes)
         hint = "write \\cdot for a product, or brackets"
         if token.kind == "word" or token.text in (",", ";"):
-            hint = f"{_EACH} statement"
-        around = [one.kind for one in self.tokens[max(self.at - 1, 0) : self.at + 2]]
-        if token.text == "," and around == ["number", "symbol", "number"]:
-            hint = "write decimals as 0.5, and thousands as 1{,}000"
+            hint = f"{_EACH} statement, numbers as 0.5 or 1{{,}}000, values of names in the mark"
         return self.error(f"'{token.text}' cannot be read here", hint)
 
     def comparison(self, *, whole: bool = False) -> tuple[list[Node], list[str]]:
@@ -608,8 +617,7 @@ class _FormulaReader:
 
     def negation(self) -> Node:
         """Read a comparison, a membership, or the negation of one."""
-        if tex.LOGIC.get(self.token.text) == tex.NOT:
-            self.at += 1
+        if self._logic(tex.NOT):
             return syntax.Not(self.here, self.negation())
         operands, signs = self.comparison()
         if signs:
@@ -619,8 +627,8 @@ class _FormulaReader:
             return operands[0]
         opening = self.token.text
         if self.taken(r"\{", r"\lbrace"):
-            members = tuple(self.listed(_CLOSES[opening]))
-            node: Node = syntax.Member(self.here, operands[0], members)
+            node: Node = syntax.Member(self.here, operands[0], tuple(self.listed()))
+            self.expect(_CLOSES[opening])
         elif self.taken("[", "("):
             low = self.sum()
             self.expect(",")
@@ -632,12 +640,11 @@ class _FormulaReader:
             raise self.error("a set in braces is missing", r"write x \in \{0, 1\}")
         return syntax.Not(self.here, node) if out else node
 
-    def listed(self, closing: str) -> list[Node]:
-        """Read expressions between commas, up to a closing bracket."""
+    def listed(self) -> list[Node]:
+        """Read expressions between commas."""
         items = [self.event()]
         while self.taken(","):
             items.append(self.event())
-        self.expect(closing)
         return items
 
     def is_event(self, node: Node) -> bool:
@@ -713,11 +720,8 @@ class _FormulaReader:
 
     def _starts_factor(self) -> bool:
         text = self.token.text
-        if text in (*_BARS, _NORM) and (self.bars or (text in _BARS and self.calls)):
-            return False
-        return self._reading() is not None and not (
-            self.token.kind == "word" and text in (tex.AND, tex.OR)
-        )
+        joins = self.token.kind == "word" and text in (tex.AND, tex.OR)
+        return not joins and text not in self.stops and self._reading() is not None
 
     def signed(self) -> Node:
         """Read a factor with its sign."""
@@ -798,7 +802,7 @@ class _FormulaReader:
             raise self.error(f"LaTeX takes {self.token.text!r} alone", "write braces")
         if self.token.kind in ("number", "letters", "command", "word", "given"):
             return self.atom()
-        raise self.error("an argument is missing", "write it in braces")
+        raise self.error("an argument is missing", f"write it in braces, or {WHOLE}")
 
     def _refuse_long(self) -> None:
         """Refuse what has no braces and of which LaTeX would take only the beginning."""
@@ -862,12 +866,11 @@ class _FormulaReader:
     def _bracketed(self) -> Node:
         opening = self.token.text
         self.at += 1
-        calls, self.calls = self.calls, 0
-        bars, self.bars = self.bars, 0
+        outer, self.stops = self.stops, ()
         node = self.event()
         if opening == "{" and self.taken(r"\choose"):
             node = Call(self.here, tex.GROUPED[r"\binom"][0], (node, self.sum()))
-        self.calls, self.bars = calls, bars
+        self.stops = outer
         self.expect(_CLOSES[opening])
         return node
 
@@ -886,11 +889,9 @@ class _FormulaReader:
         text = self.token.text
         closing, name = tex.ENCLOSING.get(text, (text, tex.ENCLOSING[r"\lvert"][1]))
         self.at += 1
-        calls, self.calls = self.calls, 0
-        self.bars += text == closing
+        outer, self.stops = self.stops, (*_BARS, _NORM) if text == closing else ()
         node = self.sum()
-        self.bars -= text == closing
-        self.calls = calls
+        self.stops = outer
         self.expect(closing)
         if name == tex.ENCLOSING[_NORM][1] and self.is_next("_"):
             return self._norm_of_order(name, node)
@@ -917,18 +918,18 @@ class _FormulaReader:
 
     def _call(self, name: str, opening: str) -> Node:
         self.at += 1
-        outer, self.calls = self.calls, self.calls + (name in OPERATORS)
-        bars, self.bars = self.bars, 0
-        arguments, conditions = [self.event()], list[Node]()
-        while self.taken(","):
-            arguments.append(self.event())
-        if self.calls > outer and self.taken(r"\mid", *_BARS):
-            while not conditions or self.taken(","):
-                column = self.token.column
-                conditions.append(self.event())
-                if not self.is_event(conditions[-1]):
-                    raise self.error("a condition is an event", "write X > 0 or m = 1", column)
-        self.calls, self.bars = outer, bars
+        outer, self.stops = self.stops, _BARS if name in OPERATORS else ()
+        arguments, conditions = self.listed(), list[Node]()
+        if name in OPERATORS and self.taken(r"\mid", *_BARS):
+            column = self.token.column
+            # a parameter has one value in each case, so that E(X | p) is E(X)
+            fixed = {name for name, known in self.names.items() if not known.random}
+            conditions = [
+                one for one in self.listed() if not isinstance(one, Name) or one.name not in fixed
+            ]
+            if not all(map(self.is_event, conditions)):
+                raise self.error("a condition is an event", "write X > 0 or m = 1", column)
+        self.stops = outer
         self.expect(_CLOSES[opening])
         if name == PROBABILITY and all(map(self.is_event, arguments)):
             arguments = [self._joined(arguments)]
@@ -946,7 +947,7 @@ class _FormulaReader:
         """
         token, of_all = self.token, name in OPERATORS
         refused = self.error(f"the argument of {name} stands in brackets", f"write {name}(…)")
-        alone = _ALONE | {f"\\{one}" for one in self.axes} | (_ALONE_OF_ALL if of_all else set())
+        alone = _ALONE | (_ALONE_OF_ALL if of_all else set())
         operator = tex.CALLED.get(token.text) in OPERATORS
         known = token.text in self.axes and (of_all or token.kind == "letters")
         match token.kind:
@@ -955,13 +956,12 @@ class _FormulaReader:
             case "number":
                 short = not of_all
             case _:
-                short = token.text in alone and not operator
-        by_element = name in FUNCTIONS and FUNCTIONS[name].by_element
-        if not short or not (by_element or of_all):
+                short = (token.text in alone or self._is_name()) and not operator
+        function = FUNCTIONS.get(name)
+        of_one = function and function.by_element and not function.parameters[1:]
+        if not short or not (of_one or of_all):
             raise refused
-        calls, self.calls = self.calls, 0
         node = self.powered() if of_all else self.atom()
-        self.calls = calls
         text, is_word = self.token.text, self.token.kind in ("word", "letters")
         if text not in (OPERATORS if is_word else _ENDS):
             raise refused
@@ -1007,13 +1007,10 @@ class _FormulaReader:
         subscripted = self.taken("_")
         start = self.at
         words = self._words_below() if subscripted else []
-        after = self.at
         if not subscripted and not signs:
             return self._plain(token, text)
         whole = self._known(text, [*signs, *words]) if words or not subscripted else []
         base = [name for name in self._known(text, signs) if subscripted and self.axes[name] > 0]
-        if text in self.axes and self.axes[text] > 0 and not signs and subscripted:
-            base = [text]
         if len({*whole, *base}) > 1 or (whole and self.bound.keys() & {*words}):
             message = f"{token.text!r} with what stands below it may be several things"
             raise self.error(message, NOTATION, column)
@@ -1030,7 +1027,6 @@ class _FormulaReader:
         joined = "_".join([text, *words])
         if (function := "".join([text, *words])) in FUNCTIONS and words and function != text:
             return self.call(function)
-        self.at = after
         raise unknown(token.column, joined if words else text, self.axes, below=True)
 
     def _known(self, text: str, words: Sequence[str]) -> list[str]:
@@ -1100,22 +1096,19 @@ class _FormulaReader:
 
     def _words_below(self) -> list[str]:
         """The words and numbers of a subscript, which is passed; empty if it has anything else."""
+        start, self.at = self.at, max(_end_of_script(self.tokens, self.at - 1), self.at)
+        if self.at == start:
+            self._refuse_long()
         parts: list[str] = []
-        braced = self.taken("{")
-        while True:
-            token = self.token
+        for token in self.tokens[start : self.at]:
             word = token.text.removeprefix("\\") if token.kind == "command" else token.text
             if token.kind in ("letters", "number", "word") or (
                 token.text != word and word.isalpha()
             ):
-                if not braced:
-                    self._refuse_long()
-                parts += token.text.removeprefix("\\").replace(",", " ").split()
-                self.at += 1
-            elif not (braced and self.taken(",")):
-                return parts if not braced or self.taken("}") else []
-            if not braced:
-                return parts
+                parts += word.replace(",", " ").split()
+            elif word not in ("{", "}", ",", "_"):  # the last as in \sigma_{X_1}, for sigma_X_1
+                return []
+        return parts
 
     def _indicator(self) -> Node:
         """Read the event of an indicator; its value is 1 if it holds, and else 0."""
@@ -1141,12 +1134,17 @@ class _FormulaReader:
         self.at += 1
         braced = self.taken("{")
         letter, text = self.token, self.token.text.removeprefix("\\")
-        if braced and self.peek(1) != "}" and tex.ACCENTS[sign.text] == "bar":
+        long = braced and self.peek(1) != "}"
+        if long and tex.ACCENTS[sign.text] == "bar":
             event = self.event()
             self.expect("}")
             if self.is_event(event):
                 return _Complement(self.here, event)
-        if not text.isalpha() or (not braced and letter.kind == "letters" and len(text) > 1):
+        if (
+            long
+            or not text.isalpha()
+            or (not braced and letter.kind == "letters" and len(text) > 1)
+        ):
             message = f"{sign.text} stands above one name"
             raise self.error(message, rf"write {sign.text}{{x}}", letter.column)
         self.at += 1
@@ -1231,8 +1229,8 @@ class _FormulaReader:
         if met - {counted}:
             raise self.error("a sum within a sum is not read", IN_MARK, column)
         if not met:
-            if ends is None:
-                raise self.error(f"nothing is summed over {counted}", column=column)
+            if ends is None or any(one.kind == "given" for one in self.tokens[first : self.at]):
+                raise self.error(f"nothing is summed over {counted}", IN_MARK, column)
             further = Binary(self.here, "-", ends[1], ends[0])
             count = Binary(self.here, "+", further, Number(self.here, 1))
             if name == tex.SUM_NAME:
@@ -1303,9 +1301,10 @@ class _FormulaReader:
 def unknown(column: int, name: str, names: Collection[str], *, below: bool = False) -> UnreadError:
     """The error for an unknown name, with a hint at what may be meant."""
     head = name.partition("_")[0]
-    if below and (head in OPERATORS or (head in FUNCTIONS and head not in tex.GREEK)):
+    of_all = head in OPERATORS or (head in FUNCTIONS and head not in tex.GREEK)
+    if below and (of_all or name in names):
         every = "all draws" if head in OPERATORS else "all elements"
-        hint = f"if it means {every}, name it in 'notation', with the meaning {head}"
+        hint = f"if it means {every}, {NOTATION}, with the meaning {head}" if of_all else WHOLE
         return UnreadError(column, f"what stands below {head} is not read", hint)
     if name == "lambda":
         return UnreadError(column, f"{name!r} is no name of the model", "name the line lambda_")
@@ -1400,7 +1399,7 @@ def refuse_call(left: Node, right: Node, axes: AxisCounts, column: int) -> None:
     array = axes_of(left, axes) != 0
     if array or not (letter and summed) or head in tex.NAMES_OF_FUNCTIONS:
         message = f"{left.name!r} before brackets may be a function or a factor"
-        raise UnreadError(column, message, r"write \cdot between for a product")
+        raise UnreadError(column, message, rf"write \cdot between for a product, or {WHOLE}")
 
 
 def _without_names(node: Node) -> bool:

@@ -14,7 +14,7 @@ TOTALS = {r"\sum": SUM_NAME, r"\prod": PRODUCT_NAME}
 CALLED = {
     r"\Pr": PROBABILITY,
     r"\ln": LOGARITHM_NAME,
-    r"\operatorname{Pr}": PROBABILITY,
+    r"\Prob": PROBABILITY,
     r"\PP": PROBABILITY,
     r"\EE": MEAN_NAME,
     r"\cov": "Cov",

@@ -19,6 +19,7 @@ EVENT = Known(event=True, random=True)
 NAMES = {name: Known(axes=count, random=name in "xyXYqkw") for name, count in AXES.items()} | {
     **dict.fromkeys(("H", "G", "H_1"), EVENT),
     **dict.fromkeys(("lambda_", "x_prime", "rho_X_Y", "n_in", "m"), Known()),
+    **dict.fromkeys(("sigma_q_1", "sigma_n_in"), Known()),
 }
 NOTATION = {r"\text{Dropout}(X)": "y", r"\sigma^2_x": "mu + 1", "SE": "Std", r"\V": "Var", "v": "y",
             r"\max_i": "max"}  # fmt: skip
@@ -71,6 +72,11 @@ READ = {
     r"|x - |y|| = 2": "abs(x - abs(y)) == 2",
     r"P(x > 0 \text{ and } y > 0) = 1/4": "P(x > 0 and y > 0) == 1 / 4",
     r"P(x > 0, y > 0 \mid X > 0) = 1/4": "P(x > 0 and y > 0, given=X > 0) == 1 / 4",
+    # a parameter is no condition
+    r"\operatorname{Var}(X \mid \mu, y > 0, p) = E[X | n]": "Var(X, given=y > 0) == E(X)",
+    r"P(\text{not } H) = {\rm Prob}\{H\}": "P(not H) == P(H)",
+    r"\sigma_{q_1} = \sigma_{n_{in}} + \$1.50": "sigma_q_1 == sigma_n_in + 1.5",
+    r"\log \beta_0 = {\color{blue} n}": "log(beta_0) == n",
     # Greek letters with what stands below them, and signs in bold
     r"x \beta_0 = \tau_1^2": "x * beta_0 == tau1**2",
     r"\boldsymbol{\sigma} = \bm{\beta}_0": "sigma == beta_0",
@@ -161,12 +167,27 @@ READ = {
     r"E[x] = 0 \text{ (since $x$ is odd)}.": "E(x) == 0",
     r"E[x] &= y, &\text{by Lemma 2} \\ &= p, \quad \text{using (1.3)} \\ &= 0": "E(x) == 0",
     r"E[x] = 0 \quad\text{if they are independent.}": "E(x) == 0",
+    # several statements
+    r"E(x) &= \mu &= p \\ \operatorname{Var}(x) &= p \\ &= 1": "E(x) == mu; mu == p; Var(x) == 1",
+    r"E(x) = \mu, \quad E(y) = 1 ~~~ \text{and} \quad 0 < p < 1":
+        "E(x) == mu; E(y) == 1; 0 < p < 1",
+    r"&E(x) = 1 &&E(y) = p": "E(x) == 1; E(y) == p",
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("formula", READ)
 def test_what_a_formula_says(formula: str) -> None:
     assert "; ".join(statements(formula, NAMES, NOTATION)) == READ[formula]
+
+
+def test_a_mark_behind_a_row_is_about_all_that_stands_in_it() -> None:
+    rows = r"E(x) &= p \\ &= n \quad E(y) = 1"
+    assert statements(rows, NAMES, last_row=True) == ("p == n", "E(y) == 1")
+
+
+def test_a_sum_of_notation_is_refused() -> None:  # whether it depends on i is not known
+    with pytest.raises(UnreadError, match="nothing is summed over i"):
+        statements(r"\sum_{i=1}^n v = 3", NAMES, NOTATION)
 
 
 SIGNS = {
