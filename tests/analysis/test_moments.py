@@ -8,219 +8,139 @@ from __future__ import annotations
 import itertools
 import math
 import random
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
 from lowered import expressed, lowering
+from outcomes import Table, outcomes_of
 from trials import judged
 
 from dropcheck.analysis.exact import ExactMoments, Integrand, exact_means, exact_moments
 from dropcheck.array_types import Floats
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError
-from dropcheck.language.graph import Value, kernel_of, number, ordered
+from dropcheck.language.graph import Value, number
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
-from dropcheck.vocabulary.function import Array
 
-LAWS: Mapping[str, tuple[Sequence[float], Sequence[float]]] = {
-    "bernoulli(0.3)": ((0, 1), (0.7, 0.3)),
-    "bernoulli(0.5)": ((0, 1), (0.5, 0.5)),
-    "rademacher()": ((-1, 1), (0.5, 0.5)),
-    "binomial(2, 0.3)": ((0, 1, 2), (0.49, 0.42, 0.09)),
-}
+LAWS = ("bernoulli(0.3)", "bernoulli(0.5)", "rademacher()", "binomial(2, 0.3)")
 GROUPS = {"a": 0, "b": 1, "v": 1, "w": 2, "M": 0}
 SEEDS = range(30)
+Shape = tuple[int, ...]
+NUMBER, VECTOR, MATRIX = (), (2,), (2, 2)
+SHAPES: Mapping[str, Shape] = {"n": NUMBER, "v": VECTOR, "m": MATRIX}
+LEAVES: Mapping[Shape, Sequence[str]] = {
+    NUMBER: ("a", "b", "v[0]", "v[1]", "M[0, 1]", "2", "0.5"),
+    VECTOR: ("v", "w", "M[0]", "M[:, 1]", "[1, -2]", "[a, b]", "v[::-1]"),
+    MATRIX: ("M", "M.T", "outer(v, w)", "[[1, 2], [0.5, -1]]"),
+}
+# of any shape, by others of the same, {o}, and by numbers
+OF_ANY = (
+    "{o} + {o}", "{o} - {o}", "{o} * {o}", "{o} + {n}", "{o} - {n}", "{o} * {n}", "-{o}", "-{o}",
+    "{o}**2", "{o}**3", "{o} / 2", "{o} / -0.7", "where(a, {o}, {o})", "where(a, {o}, {o})",
+)  # fmt: skip
+OF_SHAPE: Mapping[Shape, Sequence[str]] = {
+    NUMBER: (
+        "sum{v}", "mean{v}", "{v} @ {v}", "prod{v}", "var({v}, ddof=1)", "trace{m}",
+        "dot({v}, {v})", "norm{v}**2", "var({m}, axis=[0, 1])", "det{m}",
+    ),
+    VECTOR: (
+        "{m} @ {v}", "{v} @ {m}", "cumsum{v}", "sum({m}, axis=0)", "[{n}, {n}]", "diag{m}",
+        "[2, {n}]", "concat({n}, 3)", "take({v}, [1, 0])", "concat({n}, {n})", "roll({v}, 1)",
+        "solve([[2, 1], [1, 3]], {v})", "{v}[::-1]", "reshape({m}, -1)[[2, 1]]",
+        "diag({m})[[1, 1]]", "kron({v}, {v})[1:3]",
+    ),
+    MATRIX: (
+        "{m} @ {m}", "outer({v}, {v})", "diag{v}", "{m}.T", "stack({v}, {v})",
+        "cumsum({m}, axis=0)", "[[1, {n}], [0, 3]]", "stack({v}, [1, 2])", "tril({m})",
+        "transpose({m}, [1, 0])", "{v}[:, None] * {v}", "reshape(tile({v}, 2), [2, 2])",
+        "flip(repeat({v}[None], 2, axis=0), axis=0)", "diag({n}[None], k=1)",
+        "kron({v}[None], {v}[:, None])",
+    ),
+}  # fmt: skip
 
 
-class Expressions:
-    """Expressions of a wanted shape: (), (2,) or (2, 2)."""
-
-    def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
-
-    def leaf(self, shape: tuple[int, ...]) -> str:
-        leaves = {
-            (): ("a", "b", "v[0]", "v[1]", "M[0, 1]", "2", "0.5"),
-            (2,): ("v", "w", "M[0]", "M[:, 1]", "[1, -2]", "[a, b]", "v[::-1]"),
-            (2, 2): ("M", "M.T", "outer(v, w)", "[[1, 2], [0.5, -1]]"),
-        }
-        return self.random.choice(leaves[shape])
-
-    def of(self, shape: tuple[int, ...], depth: int) -> str:
-        if depth == 0 or self.random.random() < 0.15:
-            return self.leaf(shape)
-
-        def own() -> str:
-            return f"({self.of(shape, depth - 1)})"
-
-        def number() -> str:
-            return f"({self.of((), depth - 1)})"
-
-        def vector() -> str:
-            return f"({self.of((2,), depth - 1)})"
-
-        def matrix() -> str:
-            return f"({self.of((2, 2), depth - 1)})"
-
-        forms = {
-            "sum": lambda: own() + self.random.choice("+-*") + own(),
-            "scaled": lambda: own() + self.random.choice("+-*") + number(),
-            "negative": lambda: "-" + own(),
-            "power": lambda: own() + self.random.choice(("**2", "**3")),
-            "quotient": lambda: own() + self.random.choice(("/2", "/-0.7")),
-            "choice": lambda: f"where(a, {own()}, {own()})",
-        }
-        numbers = (
-            lambda: "sum" + vector(),
-            lambda: "mean" + vector(),
-            lambda: vector() + "@" + vector(),
-            lambda: "prod" + vector(),
-            lambda: f"var({vector()}, ddof=1)",
-            lambda: "trace" + matrix(),
-            lambda: f"dot({vector()}, {vector()})",
-            lambda: f"norm{vector()}**2",
-            lambda: f"var({matrix()}, axis=[0, 1])",
-            lambda: "det" + matrix(),
-        )
-        vectors = (
-            lambda: matrix() + "@" + vector(), lambda: vector() + "@" + matrix(),
-            lambda: "cumsum" + vector(), lambda: f"sum({matrix()}, axis=0)",
-            lambda: f"[{number()}, {number()}]", lambda: "diag" + matrix(),
-            lambda: f"[2, {number()}]", lambda: f"concat({number()}, 3)",
-            lambda: f"take({vector()}, [1, 0])", lambda: f"concat({number()}, {number()})",
-            lambda: f"roll({vector()}, 1)", lambda: f"solve([[2, 1], [1, 3]], {vector()})",
-            lambda: vector() + "[::-1]", lambda: f"reshape({matrix()}, -1)[[2, 1]]",
-            lambda: f"diag({matrix()})[[1, 1]]", lambda: f"kron({vector()}, {vector()})[1:3]",
-        )  # fmt: skip
-        matrices = (
-            lambda: matrix() + "@" + matrix(), lambda: f"outer({vector()}, {vector()})",
-            lambda: "diag" + vector(), lambda: matrix() + ".T",
-            lambda: f"stack({vector()}, {vector()})", lambda: f"cumsum({matrix()}, axis=0)",
-            lambda: f"[[1, {number()}], [0, 3]]", lambda: f"stack({vector()}, [1, 2])",
-            lambda: f"tril({matrix()})", lambda: f"transpose({matrix()}, [1, 0])",
-            lambda: f"({vector()}[:, None] * {vector()})",
-            lambda: f"reshape(tile({vector()}, 2), [2, 2])",
-            lambda: f"flip(repeat({vector()}[None], 2, axis=0), axis=0)",
-            lambda: f"diag({number()}[None], k=1)",
-            lambda: f"kron({vector()}[None], {vector()}[:, None])",
-        )  # fmt: skip
-        if self.random.random() < 0.6:
-            form: Callable[[], str] = self.random.choice(list(forms.values()))
-        else:
-            form = self.random.choice({(): numbers, (2,): vectors, (2, 2): matrices}[shape])
-        return form()
+def made(chance: random.Random, shape: Shape, depth: int) -> str:
+    """An expression of a wanted shape, in brackets."""
+    if depth == 0 or chance.random() < 0.15:
+        return f"({chance.choice(LEAVES[shape])})"
+    form = chance.choice(OF_ANY if chance.random() < 0.6 else OF_SHAPE[shape])
+    shapes = {**SHAPES, "o": shape}
+    return f"({re.sub('{(.)}', lambda one: made(chance, shapes[one[1]], depth - 1), form)})"
 
 
-class Outcomes:
-    """All outcomes of the model's draws, and what integrands are in them."""
-
-    def __init__(self, draws: Sequence[tuple[Value, str, int]]) -> None:
-        cells = [
-            (LAWS[law], group) for value, law, group in draws for _ in range(math.prod(value.shape))
-        ]
-        self.groups = [group for _, group in cells]
-        self.lengths = [len(values) for (values, _), _ in cells]
-        self.chances = [np.asarray(chances) for (_, chances), _ in cells]
-        grids = np.meshgrid(*map(np.arange, self.lengths), indexing="ij")
-        places = [grid.ravel() for grid in grids]
-        self.whole = np.prod(
-            [own[at] for own, at in zip(self.chances, places, strict=True)], axis=0
-        )
-        self.held: dict[int, Array] = {}
-        drawn = iter(
-            np.asarray(values, dtype=float)[at]
-            for ((values, _), _), at in zip(cells, places, strict=True)
-        )
-        for value, _, _ in draws:
-            array = np.array([next(drawn) for _ in range(math.prod(value.shape))])
-            array = array.reshape(*value.shape, -1)
-            self.held[id(value)] = array != 0 if value.binary else array
-
-    def values(self, value: Value) -> Floats:
-        held = dict(self.held)
-        for one in ordered([value]):
-            if id(one) not in held:
-                inputs = [held[id(i)] if i.random else i.constant for i in one.inputs]
-                if not one.function.takes_truth:
-                    inputs = [number(array) for array in inputs]
-                held[id(one)] = kernel_of(one)(*inputs)
-        return number(held[id(value)]) if value.random else number(value.constant)
-
-    def integrand(self, integrand: Integrand) -> Floats:
-        whole: Floats = np.ones(1)
-        for (value, power), centre in zip(integrand.factors, integrand.centres, strict=True):
-            whole = whole * (self.values(value) - centre) ** power
-        means = whole.reshape(-1, whole.shape[-1]).mean(axis=0)
-        return np.broadcast_to(means, self.whole.shape)
-
-    def explained(self, rows: Floats, groups: tuple[int, ...]) -> Floats:
-        """Covariances of the conditional means, given the draws of some groups."""
-        table = rows.reshape(len(rows), *self.lengths)
-        for axis, chances in enumerate(self.chances):
-            if self.groups[axis] not in groups:
-                table = np.expand_dims(np.tensordot(table, chances, ([axis + 1], [0])), axis + 1)
-        table = np.broadcast_to(table, (len(rows), *self.lengths)).reshape(len(rows), -1)
-        off = table - (rows @ self.whole)[:, None]
-        found: Floats = (off * self.whole) @ off.T
-        return found
+def integrand_of(table: Table, integrand: Integrand) -> Floats:
+    """What an integrand is in each outcome: the mean over its elements."""
+    whole: Floats = np.ones(1)
+    for (value, power), centre in zip(integrand.factors, integrand.centres, strict=True):
+        values = number(table.values[id(value)] if value.random else value.constant)
+        whole = whole * (values - centre) ** power
+    means = whole.reshape(-1, whole.shape[-1]).mean(axis=0)
+    return np.broadcast_to(means, table.chances.shape)
 
 
-def parts(outcomes: Outcomes, rows: Floats) -> dict[frozenset[int], Floats]:
-    """What each set of groups adds to the covariance (Hoeffding 1948, equation 5.3)."""
-    names = sorted(set(outcomes.groups))
-    sets = [s for n in range(1, len(names) + 1) for s in itertools.combinations(names, n)]
-    explained = {frozenset(one): outcomes.explained(rows, one) for one in sets}
-    found: dict[frozenset[int], Floats] = {}
-    for one, whole in explained.items():
-        found[one] = whole - sum((found[part] for part in found if part < one), np.zeros(1))
+def explained(table: Table, rows: Floats, given: Sequence[Value]) -> Floats:
+    """Covariances of the conditional means, given some draws."""
+    drawn = [np.zeros((1, table.chances.size)), *map(table.of, given)]
+    place = np.unique(np.concatenate(drawn), axis=1, return_inverse=True)[1].ravel()
+    off = rows - (rows @ table.chances)[:, np.newaxis]
+    shares = np.bincount(place, table.chances)
+    means = np.array([np.bincount(place, table.chances * row) for row in off]) / shares
+    found: Floats = (means * shares) @ means.T
     return found
 
 
-def generated(seed: int) -> tuple[list[Integrand], list[tuple[Value, str, int]]] | None:
-    made = Expressions(seed)
-    laws = {name: made.random.choice(list(LAWS)) for name in GROUPS}
-    laws["a"] = made.random.choice(("bernoulli(0.3)", "bernoulli(0.5)"))
-    shapes = {"v": "[2]", "w": "[2]", "M": "[2, 2]"}
-    scope = lowering("; ".join(f"{n} ~ {law}{shapes.get(n, '')}" for n, law in laws.items()))
-    shape = made.random.choice(((), (), (2,), (2, 2)))
+def parts(table: Table, rows: Floats, draws: Mapping[Value, int]) -> dict[frozenset[int], Floats]:
+    """What each set of groups adds to the covariance (Hoeffding 1948, equation 5.3)."""
+    groups = sorted({*GROUPS.values()})
+    found: dict[frozenset[int], Floats] = {}
+    for one in (s for n in range(1, 4) for s in itertools.combinations(groups, n)):
+        whole = explained(table, rows, [value for value, group in draws.items() if group in one])
+        below = [found[part] for part in found if part < frozenset(one)]
+        found[frozenset(one)] = whole - sum(below, np.zeros(1))
+    return found
+
+
+def checked(seed: int, groups: Mapping[str, int] | None) -> ExactMoments | None:
+    """The exact moments, held against all outcomes; None where they are not known."""
+    chance = random.Random(seed)
+    laws = {name: chance.choice(LAWS) for name in GROUPS} | {"a": chance.choice(LAWS[:2])}
+    sizes = {"v": "[2]", "w": "[2]", "M": "[2, 2]"}
+    scope = lowering("; ".join(f"{n} ~ {law}{sizes.get(n, '')}" for n, law in laws.items()))
+    shape = chance.choice((NUMBER, NUMBER, VECTOR, MATRIX))
     try:
-        one, other = (expressed(scope, made.of(shape, 2)) for _ in range(2))
+        one, other = (expressed(scope, made(chance, shape, 2)) for _ in range(2))
     except DropcheckError:  # a fixed number that is none, such as 0 / 0
         return None
-    centre = made.random.choice((0.0, 1.0, -0.3))
+    centre = chance.choice((0.0, 1.0, -0.3))
     integrands = [
         Integrand(factors=((one, 1),), centres=(centre,)),
         Integrand(factors=((one, 1), (other, 1)), centres=(centre, 0.0)),
         Integrand(factors=((other, 2),), centres=(0.0,)),
     ]
-    return integrands, [(expressed(scope, n), law, GROUPS[n]) for n, law in laws.items()]
-
-
-def checked(seed: int, groups: Mapping[str, int] | None) -> ExactMoments | None:
-    """The exact moments, held against all outcomes; None where they are not known."""
-    case = generated(seed)
-    if case is None:
+    found, table = exact_moments(integrands, groups), outcomes_of([one, other])
+    if found is None or table is None:
         return None
-    integrands, draws = case
-    found = exact_moments(integrands, groups)
-    if found is None:
-        return None
-    outcomes = Outcomes(draws)
-    rows = np.array([outcomes.integrand(one) for one in integrands])
-    scale = np.sqrt(rows**2 @ outcomes.whole)
-    assert np.abs(found.means - rows @ outcomes.whole) == pytest.approx(
+    rows = np.array([integrand_of(table, one) for one in integrands])
+    scale = np.sqrt(rows**2 @ table.chances)
+    assert np.abs(found.means - rows @ table.chances) == pytest.approx(
         0, abs=1e-9 * max(scale, default=1.0) + 1e-12
     )
+    draws = {
+        value: group
+        for name, group in GROUPS.items()
+        if id(value := expressed(scope, name)) in table.values
+    }
     # what may have been lost to rounding in eighth powers stands for what is 0
     room = 1e-8 * np.outer(scale, scale) + 1e-12
     if groups is GROUPS:
-        for linked, truth in parts(outcomes, rows).items():
+        for linked, truth in parts(table, rows, draws).items():
             own = found.components.get(linked, np.zeros_like(truth))
             assert (np.abs(own - truth) <= room).all()
     else:
-        assert (np.abs(found.covariance(1) - outcomes.explained(rows, (0, 1, 2))) <= room).all()
+        assert (np.abs(found.covariance(1) - explained(table, rows, [*draws])) <= room).all()
     return found
 
 

@@ -14,14 +14,13 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from integrals import expectation, joint_moment
 from law_table import CASES, twin
 from lowered import expressed, lowered, lowering
 from scipy import special
 
 from dropcheck.analysis import single_draw
 from dropcheck.analysis.norms import Norms
-from dropcheck.analysis.single_draw import draw_below
+from dropcheck.analysis.single_draw import Integrals, Norm, draw_below
 from dropcheck.known.cells import Estimate
 from dropcheck.language.graph import Value
 
@@ -34,6 +33,21 @@ def bounded_by(size: float) -> Callable[[Value, float], float]:
 
 
 loose = bounded_by(1e9)
+
+
+def joint_moment(
+    functions: Sequence[Value],
+    powers: Sequence[float],
+    centres: Sequence[float],
+    norm: Norm | None = None,
+) -> Estimate:
+    """E Π (φ - c)^p over functions of one draw."""
+    return Integrals(norm, most=1).moment(functions, powers, centres)
+
+
+def expectation(value: Value, norm: Norm | None = None) -> Estimate:
+    """The mean of a function of one draw."""
+    return joint_moment([value], [1], [0.0], norm)
 
 
 def holds(found: Estimate, truth: float, slack: float = 0.0) -> bool:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import pytest
-
 from dropcheck.claims.registry import SourceText
 from dropcheck.errors import DropcheckError
 from dropcheck.language.compile import parse_law
@@ -55,12 +53,3 @@ def lowered(
 def expressed(scope: Context, expression: str) -> Value:
     """An expression in a scope as a value."""
     return scope.lower(parse_expression(SourceText.plain(expression)))
-
-
-def refusal(model: str, expression: str, memory: int = DEFAULT_MEMORY) -> tuple[str, str, int]:
-    """Message, hint and column of the one problem that an expression has."""
-    with pytest.raises(DropcheckError) as caught:
-        lowered(model, expression, memory=memory)
-    (problem,) = caught.value.problems
-    assert problem.location is not None
-    return problem.message, problem.hint or "", problem.location.column or 0

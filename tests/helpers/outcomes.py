@@ -18,7 +18,7 @@ MOST_OUTCOMES = 30_000
 
 @dataclass(frozen=True)
 class Table:
-    """The outcomes: their probabilities, and the values by the id of a quantity, outcomes last."""
+    """The outcomes of some chance: it, and the values by the id of a quantity, outcomes last."""
 
     chances: Array
     values: dict[int, Array]
@@ -55,6 +55,11 @@ def outcomes_of(values: Sequence[Value]) -> Table | None:
             lines = np.broadcast_to(density, drawn.shape).reshape(elements, -1)
             chances = np.repeat(chances, rows) * lines.prod(axis=0)
             found[id(value)] = drawn
+            live = chances > 0
+            found = {
+                key: one if one.shape[-1] == 1 else one[..., live] for key, one in found.items()
+            }
+            chances = chances[live]
         else:
             plain = inputs if value.function.takes_truth else [number(one) for one in inputs]
             with np.errstate(all="ignore"):

@@ -10,10 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from mutation_cases import HALF, TOOTHLESS, claim_of, registry_of
 
 from dropcheck.claims.reader import read_registry, read_text
-from dropcheck.claims.registry import Registry, SourceText
+from dropcheck.claims.registry import Claim, Registry, SourceText
 from dropcheck.language.compile import CaseGraphs, parse_claim
 from dropcheck.language.parser import parse_model, parse_statement
 from dropcheck.language.printing import unparse_model, unparse_statement
@@ -36,6 +35,26 @@ pytestmark = pytest.mark.usefixtures("draws_alone")
 
 SHIPPED = read_registry(Path(__file__).parents[2] / "claims.yaml")
 FACTS = Facts(frozenset({"p"}), frozenset({"n"}), frozenset({"p", "n"}), step=0.03, zero=0.6)
+
+TOOTHLESS = "model: x ~ normal(0, 1)\nclaim: 0 * E(x) == 0 * E(x)"
+HALF = """\
+parameters: {p: 0.5}
+model: m ~ bernoulli(1 - p)
+claim: E(m) == 1 - p
+resolution: 0.05"""
+
+
+def registry_of(**claims: str) -> Registry:
+    """A registry of claims given as the keys of each in YAML."""
+    lines = ["dropcheck: 1", "claims:"]
+    for name, text in claims.items():
+        lines += [f"  {name}:", "    title: t", *(f"    {line}" for line in text.split("\n"))]
+    return read_text("\n".join(lines))
+
+
+def claim_of(text: str) -> Claim:
+    """One claim, by its keys in YAML."""
+    return registry_of(c=text).claims["c"]
 
 
 def mutated(registry: Registry, settings: Settings | None = None) -> dict[str, ClaimResult]:

@@ -5,16 +5,32 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
-from plan_cases import planned, registry_of, tried
+import trials
+from trials import entry, tried
 
+from dropcheck.claims.registry import Registry
 from dropcheck.cli import main
 from dropcheck.errors import DropcheckError
+from dropcheck.planning import Plan, plan_cases
 from dropcheck.report.screen import Terminal
 from dropcheck.report.trials import plan_report
+from dropcheck.settings import Settings
 
 by_draws = pytest.mark.usefixtures("draws_alone")
+
+
+def registry_of(**claims: str) -> Registry:
+    """A registry from `model; claim; a further key`."""
+    parts = {name: [part.strip() for part in text.split(";")] for name, text in claims.items()}
+    return trials.registry_of(*(entry(name, *texts) for name, texts in parts.items()))
+
+
+def planned(registry: Registry, **settings: Any) -> Plan:
+    """The plan of every case."""
+    return plan_cases(registry.expand(), Settings(**settings), registry)
 
 
 # a claim for each way of judging
@@ -22,21 +38,21 @@ MANY = {
     "covariances": "x ~ normal(1, 1); E(x) == 1",
     "moments": "x, w ~ gamma(9, 1); E(sqrt(1 + x * w)) == 8.81388; within: 0.02",
     "limit": "x, w ~ normal(0, 1); E(log(20 + x * w)) == 2.99446; within: 0.02",
-    "crossed": "'q, k ~ normal(0, 1)[64]'; Var(q @ k / sqrt(64)) == 1",
+    "crossed": "q, k ~ normal(0, 1)[64]; Var(q @ k / sqrt(64)) == 1",
     "range": "x ~ normal(0, 1); 0.995 <= E(x + 1) <= 1.1",
     "hair": "x ~ normal(0.001, 1); E(x) > 0",
-    "entries": "'x ~ normal(0, 1)[3]'; 'E(x) < [1, -1, 0.001]'",
+    "entries": "x ~ normal(0, 1)[3]; E(x) < [1, -1, 0.001]",
     # 0.005 below its edge, where a pilot of 8,192 draws has an error of 0.0025
     "votes": "x ~ binomial(1000, 0.5); P(abs(x - 500) > 30) < 1 / 17",
     "given": "x ~ normal(0, 1); P(x > 3.5, given=x > 3.29) == 0.4644; resolution: 0.1",
     # with 23 people it is 0.5073, which 8,192 draws do not tell from 1/2
-    "birthday": "'b ~ discrete_uniform(1, 365)[23]'; P(any(diff(sort(b)) == 0)) > 0.5",
-    "refuted": "'x, y ~ normal(0, 1)'; 'P(x * y < x + y, given=x > 1.5) == 1'",
-    "certain": "'x, y ~ normal(0, 1)'; 'P(x * y < x * y + x, given=x > 1.5) == 1'",
+    "birthday": "b ~ discrete_uniform(1, 365)[23]; P(any(diff(sort(b)) == 0)) > 0.5",
+    "refuted": "x, y ~ normal(0, 1); P(x * y < x + y, given=x > 1.5) == 1",
+    "certain": "x, y ~ normal(0, 1); P(x * y < x * y + x, given=x > 1.5) == 1",
     "median": "x, w ~ normal(0, 1); Median(x * w) == 0",
     "law": "x, y ~ normal(0, 1); x + y ~ normal(0, sqrt(2))",
     "alike": "x, y ~ normal(0, 1); x + y ~ x - y",
-    "independent": "'x, y ~ normal(0, 1)'; 'independent(x + y, x - y)'",
+    "independent": "x, y ~ normal(0, 1); independent(x + y, x - y)",
 }
 
 
@@ -44,7 +60,7 @@ MANY = {
 def test_a_run_draws_about_as_planned() -> None:
     """A claim that a run refutes at its first look is refuted by a pilot of fewer draws."""
     registry = registry_of(**MANY)
-    plans, results = planned(registry, asymptotic=True), tried(registry, asymptotic=True)
+    plans, results = planned(registry, asymptotic=True), tried(registry, Settings(asymptotic=True))
     ratios = {
         result.claim: (plan.draws or math.nan) / result.draws
         for plan, result in zip(plans.cases, results, strict=True)
