@@ -70,6 +70,11 @@ def fixed(generator: Generator, count: int) -> Drawn:
     return {"y": np.full(count, 2.0)}
 
 
+def alike(generator: Generator, count: int) -> Drawn:
+    x = generator.exponential(1, count)
+    return {"x": x, "y": x.copy()}
+
+
 def with_nan(generator: Generator, count: int, share: float) -> Drawn:
     y = generator.random(count)
     return {"y": np.where(y < share, np.nan, y)}
@@ -120,6 +125,10 @@ JUDGED: list[tuple[str, Any, dict[str, Any], Verdict]] = [
     ("E(y) == 2", fixed, {"max_draws": 10**5}, OPEN),
     ("E(y) == 3", fixed, {"max_draws": 10**5}, OPEN),
     ("Var(y) == 0", fixed, {"max_draws": 10**5}, OPEN),
+    # what is the same in every draw may differ in one that was not seen
+    ("Corr(y, x) == 1", alike, {}, YES),
+    ("Corr(y, x) < 1", alike, {"resolution": 1e-4}, OPEN),
+    ("E(y) / E(x) == 0.999", alike, {"resolution": 1e-4}, OPEN),
     # an array that the code keeps is copied
     ("Var(y) == 1", reusing, {}, YES),
 ]

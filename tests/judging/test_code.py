@@ -466,26 +466,6 @@ def test_no_budget_is_too_small_to_wait_for_what_the_model_says_to_be_rare(line:
     assert "the rarest outcome of the model is expected" in str(found.explanation)
 
 
-@pytest.mark.parametrize(
-    ("claim", "expected"),
-    [
-        ("Corr(y, x) == 1", "verified"),
-        ("Corr(y, x) <= 0.5", "refuted"),
-        ("Corr(y, x) < 1", "undecided"),
-        ("E(y) / E(x) == 0.999", "undecided"),  # y may differ once in 100,000 draws
-        ("E(x) == 1", "verified"),
-        ("Var(x) == 1.1", "refuted"),
-    ],
-)
-def test_functions_are_judged_by_what_they_draw(claim: str, expected: str) -> None:
-    def draw(generator: Generator, count: int) -> dict[str, object]:
-        x = generator.exponential(1, count)
-        return {"x": x, "y": x.copy()}
-
-    resolution = 1e-4 if "y" in claim else 0.02
-    assert str(of_own(claim, draw, resolution=resolution).verdict) == expected
-
-
 def test_functions_of_averages_of_code_are_seldom_refuted_where_true() -> None:
     """At the very edge of what is claimed, about which nothing is known but the draws."""
     exponential = lambda generator, count: {"x": generator.exponential(1, count)}  # noqa: E731 - short

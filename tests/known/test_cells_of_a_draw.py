@@ -40,53 +40,6 @@ class Function:
         return self.bound
 
 
-def spike(x: Any) -> Any:
-    return np.exp(-1e12 * np.square(x - 0.3))
-
-
-TRUTHS: dict[str, tuple[str, tuple[float, ...], Function, float]] = {
-    "softplus": ("normal", (0, 1), Function(lambda x: np.logaddexp(x, 0.0), 1e4), 0.80605918334744),
-    "gelu": ("normal", (0, 1), Function(lambda x: x * special.ndtr(x), 1e4), 0.282094791773878),
-    "tanh²": ("normal", (1, 2), Function(lambda x: np.square(np.tanh(x))), 0.671670213638033),
-    "|x|^1.5": ("normal", (0, 1), Function(lambda x: np.abs(x) ** 1.5, 1e4), 0.86003998732452),
-    "sqrt": ("uniform", (0, 1), Function(np.sqrt), 2 / 3),
-    "minimum": ("exponential", (2,), Function(lambda x: np.minimum(x, 3.0)), 1.55373967970314),
-    "exp(-x)": ("gamma", (0.5, 2), Function(lambda x: np.exp(-x)), 3**-0.5),
-    "|x|": ("laplace", (0, 1.5), Function(np.abs, 1e4), 1.5),
-    "step": ("normal", (0, 1), Function(lambda x: np.where(x > 1, 1.0, 0.0)), special.ndtr(-1)),
-    "floor": ("uniform", (0, 1), Function(lambda x: np.square(np.floor(7 * x))), 13.0),
-    "waves": ("normal", (0, 1), Function(lambda x: np.square(np.sin(50 * x))), 0.5),
-    "spike": ("uniform", (0, 1), Function(spike), math.sqrt(math.pi) * 1e-6),
-    "both ends": ("beta", (0.5, 0.5), Function(lambda x: np.sqrt(1 - x)), 2 / math.pi),
-    "circle": ("von_mises", (0, 2), Function(np.cos), float(special.ive(1, 2) / special.ive(0, 2))),
-    "reciprocal": ("pareto", (3, 1), Function(lambda x: 1 / x), 0.75),
-    "bounded": ("cauchy", (0, 1), Function(lambda x: 1 / (1 + np.square(x))), 0.5),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", TRUTHS)
-def test_no_bound_is_below_the_true_error(name: str) -> None:
-    law, arguments, function, truth = TRUTHS[name]
-    found = cells.mean(LAWS[law], tuple(map(float, arguments)), function)
-    assert abs(found.value - truth) <= found.error + 1e-13
-    assert found.error <= 1e-7
-
-
-@pytest.mark.parametrize(
-    ("law", "arguments", "of"),
-    [
-        ("uniform", (0.0, 1.0), lambda x: 1 / x),
-        ("normal", (0.0, 1.0), lambda x: 1 / x),
-        ("cauchy", (0.0, 1.0), np.abs),
-        ("normal", (0.0, 1.0), lambda x: np.exp(np.square(x) / 2)),
-        ("normal", (0.0, 1.0), np.sqrt),
-        ("uniform", (0.0, 1.0), lambda x: np.tan(math.pi / 2 * x)),
-    ],
-)
-def test_nothing_is_said_of_what_has_no_mean(law: str, arguments: Any, of: Any) -> None:
-    assert math.isinf(cells.mean(LAWS[law], arguments, Function(of)).error)
-
-
 CONTINUOUS = [
     case
     for case in CASES

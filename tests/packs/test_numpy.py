@@ -35,37 +35,21 @@ SELU_LOW = -1.7580993408473766
 # ---- layers --------------------------------------------------------------------------------------
 
 
-class Layer:
-    """A layer that has its gradient.
+class Multiplied:
+    """A layer that multiplies by factors of its own, made of x, a number and a generator."""
 
-    `drawn` makes, from x, a number and a generator, the output and its derivative by x.
-    """
-
-    def __init__(self, drawn: Callable[..., tuple[Array, Array]]) -> None:
-        self._drawn = drawn
+    def __init__(self, factors: Callable[[Array, float, Generator], Array]) -> None:
+        self._factors = factors
 
     def __call__(self, x: Array, number: float, training: bool, generator: Generator) -> Array:
-        return self._drawn(x, number, generator)[0] if training else x
+        return self.with_gradient(x, number, training, generator)[0] if training else x
 
     def with_gradient(
-        self,
-        x: Array,
-        number: float,
-        training: bool,
-        generator: Generator,
+        self, x: Array, number: float, training: bool, generator: Generator
     ) -> tuple[Array, Array]:
         """The output, and the gradient of its sum by x."""
-        return self._drawn(x, number, generator)
-
-
-def _multiplied(factors: Callable[[Array, float, Generator], Array]) -> Layer:
-    """A layer that multiplies by factors of its own."""
-
-    def drawn(x: Array, number: float, generator: Generator) -> tuple[Array, Array]:
-        by = factors(x, number, generator).astype(x.dtype)
+        by = self._factors(x, number, generator).astype(x.dtype)
         return _times(x, by), np.broadcast_to(by, x.shape)
-
-    return Layer(drawn)
 
 
 def _times(x: Array, factors: Array) -> Array:
@@ -101,14 +85,6 @@ def _attention(
     return (weights @ v.astype(np.float64)).astype(q.dtype)
 
 
-def _causal(q: Array, k: Array, v: Array) -> Array:
-    """Attention whose scores of later places are minus infinity."""
-    scores = q.astype(np.float64) @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
-    scores = np.where(np.tri(q.shape[-2]) == 1, scores, -np.inf)
-    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return (weights / weights.sum(axis=-1, keepdims=True) @ v).astype(q.dtype)
-
-
 def _drop_block(x: Array, p: float, block: int, training: bool, generator: Generator) -> Array:
     """Squares are dropped, and what is left of the batch is scaled."""
     if not training:
@@ -123,26 +99,11 @@ def _drop_block(x: Array, p: float, block: int, training: bool, generator: Gener
     return (x * kept * (kept.size / kept.sum())).astype(x.dtype)
 
 
-def _gumbel_softmax(logits: Array, temperature: float, generator: Generator) -> Array:
-    wide = np.exp((logits + generator.gumbel(size=logits.shape)) / temperature)
-    return (wide / wide.sum(axis=-1, keepdims=True)).astype(logits.dtype)
-
-
-class _Linear:
-    """A linear layer that has its gradient."""
-
-    def __call__(self, x: Array, weight: Array, bias: Array) -> Array:
-        return (x.astype(np.float64) @ np.swapaxes(weight, -1, -2) + bias).astype(x.dtype)
-
-    def with_gradient(self, x: Array, weight: Array, bias: Array) -> tuple[Array, Array]:
-        return self(x, weight, bias), np.broadcast_to(weight.sum(axis=0), x.shape)
-
-
-def _normalised(x: Array, axis: int) -> Array:
-    """An axis scaled to mean 0 and variance 1."""
+def _layer_norm(x: Array) -> Array:
+    """The last axis scaled to mean 0 and variance 1."""
     wide = x.astype(np.float64)
-    centred = wide - wide.mean(axis, keepdims=True)
-    return (centred / np.sqrt(wide.var(axis, keepdims=True) + 1e-5)).astype(x.dtype)
+    centred = wide - wide.mean(axis=-1, keepdims=True)
+    return (centred / np.sqrt(wide.var(axis=-1, keepdims=True) + 1e-5)).astype(x.dtype)
 
 
 def _rms_norm(x: Array) -> Array:
@@ -154,28 +115,6 @@ def _rms_norm(x: Array) -> Array:
 # ---- initialisers --------------------------------------------------------------------------------
 
 
-def _flat(variance: float, shape: Shape, dtype: Any, generator: Generator) -> Array:
-    """Uniform weights around 0."""
-    end = np.sqrt(3.0 * variance)
-    return generator.uniform(-end, end, shape).astype(dtype)
-
-
-def _bell(variance: float, shape: Shape, dtype: Any, generator: Generator) -> Array:
-    """Normal weights around 0."""
-    return generator.normal(0, np.sqrt(variance), shape).astype(dtype)
-
-
-def _weights(
-    drawn: Callable[..., Array], variance: Callable[[int, int], float]
-) -> Callable[..., Array]:
-    """A matrix of weights of a variance."""
-
-    def weights(fan_in: int, fan_out: int, dtype: Any, generator: Generator) -> Array:
-        return drawn(variance(fan_in, fan_out), (fan_out, fan_in), dtype, generator)
-
-    return weights
-
-
 def _orthogonal(n: int, dtype: Any, generator: Generator) -> Array:
     """Q of a normal matrix, with signs such that R has a positive diagonal (Mezzadri, 2007)."""
     q, r = np.linalg.qr(generator.standard_normal((n, n)))
@@ -183,50 +122,16 @@ def _orthogonal(n: int, dtype: Any, generator: Generator) -> Array:
 
 
 REFERENCE: Mapping[str, Callable[..., Array]] = {
-    "dropout": _multiplied(lambda x, p, generator: _mask(x.shape, p, generator)),
-    "channel_dropout": _multiplied(lambda x, p, generator: _mask((*x.shape[:-1], 1), p, generator)),
-    "drop_path": _multiplied(
+    "dropout": Multiplied(lambda x, p, generator: _mask(x.shape, p, generator)),
+    "channel_dropout": Multiplied(lambda x, p, generator: _mask((*x.shape[:-1], 1), p, generator)),
+    "drop_path": Multiplied(
         lambda x, p, generator: _mask((len(x), *(1,) * (x.ndim - 1)), p, generator)
-    ),
-    "gaussian_dropout": _multiplied(
-        lambda x, p, generator: 1.0 + np.sqrt(p / (1.0 - p)) * generator.standard_normal(x.shape)
-    ),
-    "gaussian_noise": Layer(
-        lambda x, sd, generator: (
-            (x + sd * generator.standard_normal(x.shape)).astype(x.dtype),
-            np.ones_like(x),
-        )
-    ),
-    "add_noise": Layer(
-        lambda x, a, generator: (
-            (np.sqrt(a) * x + np.sqrt(1.0 - a) * generator.standard_normal(x.shape)).astype(
-                x.dtype
-            ),
-            np.full_like(x, np.sqrt(a)),
-        )
     ),
     "alpha_dropout": _alpha_dropout,
     "attention": _attention,
-    "causal_attention": _causal,
     "drop_block": _drop_block,
-    "gumbel_softmax": _gumbel_softmax,
-    "linear": _Linear(),
-    "layer_norm": lambda x, training: _normalised(x, -1),  # noqa: ARG005 - a layer has it
+    "layer_norm": _layer_norm,
     "rms_norm": _rms_norm,
-    "batch_norm": lambda x: _normalised(x, 0),
-    # initialisers
-    "glorot_uniform": _weights(_flat, lambda fan_in, fan_out: 2 / (fan_in + fan_out)),
-    "glorot_normal": _weights(_bell, lambda fan_in, fan_out: 2 / (fan_in + fan_out)),
-    "he_uniform": _weights(_flat, lambda fan_in, _: 2 / fan_in),
-    "he_normal": _weights(_bell, lambda fan_in, _: 2 / fan_in),
-    "lecun_normal": _weights(_bell, lambda fan_in, _: 1 / fan_in),
-    "conv_he_normal": lambda inputs, outputs, size, dtype, generator: _bell(
-        2 / (inputs * size**2), (outputs, inputs, size, size), dtype, generator
-    ),
-    "depthwise_he_normal": lambda channels, size, dtype, generator: _bell(
-        2 / size**2, (channels, 1, size, size), dtype, generator
-    ),
-    "attention_projection": lambda n, dtype, generator: _flat(1 / n, (3 * n, n), dtype, generator),
     "truncated_normal_weights": lambda sd, n, dtype, generator: (
         sd * _truncated(-2.0, 2.0, (n,), generator)
     ).astype(dtype),
@@ -316,14 +221,13 @@ class SeedPlusCall:
         return dropped(x, p, own.random(x.shape)) if training else x
 
 
-def weighed(scale: float | None = None, out: bool = False, always: bool = False) -> Any:
-    """Attention by another scale, whose output is dropped, or that drops in evaluation."""
+def weighed(scale: float | None = None, always: bool = False) -> Any:
+    """Attention by another scale, or that drops in evaluation."""
 
     def attention(q: Any, k: Any, v: Any, p: float, training: bool, generator: Generator) -> Any:
         if scale is not None:
             q = (q * scale * np.sqrt(q.shape[-1])).astype(q.dtype)
-        y = REFERENCE["attention"](q, k, v, p, always or (training and not out), generator)
-        return dropped(y, p, generator.random(y.shape)) if training and out else y
+        return _attention(q, k, v, p, always or training, generator)
 
     return attention
 
@@ -598,12 +502,7 @@ SOUND: tuple[tuple[str, dict[str, str]], ...] = (
     ("samplers/permutation-many.first", {}), ("samplers/permutation-many.fixed", {}),
     ("initialisers/orthogonal.mean", {"n": "2"}), ("dropout/block-mean", {"block": "3"}),
     ("dropout/block-whole", {}),
-    ("dropout/block-evaluation", {}), ("attention/causal-first", {}),
-    ("attention/causal-weights", {}), ("attention/causal-future", {}),
-("normalisation/linear-values", {}),
-    ("normalisation/linear-bias", {}), ("normalisation/linear-gradient", {}),
-    ("noise-layers/gumbel-softmax-sum", {}), ("noise-layers/gumbel-softmax-index", {}),
-    ("noise-layers/gumbel-softmax-law", {}),
+    ("dropout/block-evaluation", {}),
 )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 from report_cases import (
+    AS_EXPECTED,
     CONFIRMED,
     FAILED,
     PASSED,
@@ -151,6 +152,13 @@ SAID: dict[str, list[tuple[CaseResult, str | None]]] = {
         (replace(PRINTED_IN_PAPER, exact=Exact(0.4305)), "43%"),
     ],
     "guarantee": [(CONFIRMED, "moments, confirmed")],
+    "result": [
+        (PASSED, "verified"), (replace(PASSED, confirmed=False), "verified, not confirmed"),
+        (FAILED, "FAIL: refuted"), (UNEXPECTED, "FAIL: verified, expected refuted"),
+        (AS_EXPECTED, "refuted, as expected"), (UNDECIDED, "undecided"),
+        (replace(UNDECIDED, expect=Verdict.REFUTED), "undecided, expected refuted"),
+        (replace(UNDECIDED, result=Outcome.ERROR), "ERROR"),
+    ],
     "within": [(PASSED, "±5.12"), (FAILED, None), (replace(PASSED, within=0.0), "±0")],
     "resolution": [
         (looked(Region(5.0, 5.0)), "0.01 of 5: ±0.05"),
@@ -314,26 +322,6 @@ def test_every_text_is_plain_and_on_one_line() -> None:
     said = facts(odd)
     assert said["title"] == r"\x1b[31mred and  blue\u202e"
     assert said["repeat"] == "run --file 'a  b.yaml'"
-
-
-@pytest.mark.parametrize(
-    ("case", "result"),
-    [
-        (PASSED, "verified"),
-        (replace(PASSED, confirmed=False), "verified, not confirmed"),
-        (FAILED, "FAIL: refuted"),
-        (replace(FAILED, expect=Verdict.REFUTED, result=Outcome.PASS), "refuted, as expected"),
-        (
-            replace(PASSED, expect=Verdict.REFUTED, result=Outcome.FAIL),
-            "FAIL: verified, expected refuted",
-        ),
-        (UNDECIDED, "undecided"),
-        (replace(UNDECIDED, expect=Verdict.REFUTED), "undecided, expected refuted"),
-        (replace(UNDECIDED, result=Outcome.ERROR), "ERROR"),
-    ],
-)
-def test_the_result_says_what_the_verdict_means(case: CaseResult, result: str) -> None:
-    assert facts(case)["result"] == result
 
 
 def test_one_error_stands_for_equal_ones_and_counts_them() -> None:
