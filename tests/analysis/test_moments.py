@@ -218,45 +218,6 @@ def test_scalar_product(d: int) -> None:
     assert is_exactly(model, "Var((q @ k)**2)", 2 * d**2 + 6 * d)
 
 
-KNOWN = [
-    ("q ~ normal(0, 1)[16]; z ~ normal(0, 1)[16]", "q @ (0.6 * q + 0.8 * z)", 9.6, 16 * 1.36),
-    ("Q ~ normal(0, 1)[16, 64]; K ~ normal(0, 1)[16, 64]", "Q @ K.T / 8", 0, 1),
-    ("x ~ normal(1, 2)[1000000]", "mean(x)", 1, 4e-6),
-    ("x ~ exponential(2)", "x**3", 48, 46080 - 48**2),
-    ("x ~ laplace(0, 1)[3]", "sum(x**2)", 6, 60),
-    ("s ~ exponential(2); x ~ normal(3, s)", "x", 3, 8),
-    ("l ~ uniform(0, 1); x ~ exponential(l)", "x", 0.5, 2 / 3 - 1 / 4),
-    ("m ~ normal([1, 2, 3], [1, 1, 2])", "sum(m)", 6, 6),
-    ("m ~ bernoulli(0.25)[8]", "all(m) + 0", 4**-8, 4**-8 * (1 - 4**-8)),
-    ("m ~ bernoulli(0.25)[8]", "any(m) + 0", 1 - 0.75**8, (1 - 0.75**8) * 0.75**8),
-    ("m ~ bernoulli(0.5); x ~ normal(2, 1)", "x if m else 0", 1, 1.5),
-    ("x ~ normal(0, 1)", "relu(x)", 1 / math.sqrt(2 * math.pi), 0.5 - 0.5 / math.pi),
-    ("x ~ normal(0, 1); y ~ normal(0, 1)", "relu(x) * y", 0, 0.5),
-    ("x ~ normal(0, 1)[4]", "norm(x)**2", 4, 8),
-    ("x ~ normal(0, 1)[500]", "cumsum(x)[499]", 0, 500),
-    ("A ~ rademacher()[3, 3]", "trace(A @ A)", 3, 12),
-    ("A ~ normal(0, 1)[3, 3]", "det(A)", 0, 6),  # n!
-    ("x ~ normal(3, 2)[5]", "var(x, ddof=1)", 4, 2 * 4**2 / 4),
-    ("x ~ normal(1, 0.5); m ~ bernoulli(0.9)[24]", "prod(m / 0.9) * x", 1, 1.25 * 0.9**-24 - 1),
-    # of orders above those that are listed of a law
-    ("x ~ normal(0, 1)", "x**5", 0, 945),
-    ("x ~ normal(0, 1)[3]", "sum((x**2 + 1)**4)", 3 * 188, 3 * (3460368 - 188**2)),
-    ("x ~ exponential(2); y ~ poisson(3)", "y * x**6", 138240, 12 * 4096 * 479001600 - 138240**2),
-    # E(t - w·y)² is (t - w·x)² + p/q Σ w² x²
-    ("m ~ bernoulli(0.8)[3]", "1 - [0.5, -1, 2] @ ([1, 2, -0.5] * m / 0.8)", 3.5, 0.25 * 5.25),
-    ("r ~ rademacher()[3]; m ~ bernoulli(0.25)", "sum(exp(r)) * exp(m)",
-     3 * math.cosh(1) * (0.75 + 0.25 * math.e), None),
-    ("x ~ normal(0, 1)", "x * relu(x)", 0.5, 1.25),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("model", "text", "mean", "variance"), KNOWN)
-def test_known_moments(model: str, text: str, mean: float, variance: float | None) -> None:
-    assert is_exactly(model, f"E({text})", mean)
-    if variance is not None:
-        assert is_exactly(model, f"Var({text})", variance)
-
-
 def known(model: str, *expressions: str, power: int = 1) -> ExactMoments | None:
     scope = lowering(model)
     quantities = [((expressed(scope, one), power),) for one in expressions]

@@ -20,7 +20,7 @@ from jsonschema import Draft7Validator
 
 from dropcheck.claims.claimsfile import SCHEMA_FILE, ClaimKeys, claims_schema
 from dropcheck.claims.reader import read_registries, read_registry, read_text
-from dropcheck.claims.registry import MOST_CASES, Claim, Registry, SourceText
+from dropcheck.claims.registry import MOST_CASES, Claim, SourceText
 from dropcheck.claims.yaml_places import DEEPEST, LARGEST_FILE, Node, Problems, compose, decode
 from dropcheck.errors import DropcheckError, Problem
 
@@ -62,10 +62,6 @@ def place(problem: Problem) -> tuple[int | None, int | None]:
 # ---- what is read --------------------------------------------------------------------------------
 
 
-def files_of(registry: Registry) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(one.location.file for one in registry.claims.values()))
-
-
 @pytest.mark.parametrize(
     ("written", "number"),
     [("010", 10), ("0o10", 8), ("0x10", 16), ("1e-3", 0.001), ("-0.0", 0), (".5", 0.5), ("+3", 3)],
@@ -78,18 +74,12 @@ def test_numbers_by_the_core_rules(written: str, number: float) -> None:
 # ---- files that cannot be read -------------------------------------------------------------------
 
 
-def file_problem(path: Path) -> Problem:
-    with pytest.raises(DropcheckError) as caught:
-        read_registry(path)
-    (problem,) = caught.value.problems
-    return problem
-
-
 def test_a_file_of_unbounded_size(tmp_path: Path) -> None:
     path = tmp_path / "claims.yaml"
     with path.open("wb") as stream:
         stream.truncate(LARGEST_FILE + 1)
-    assert "larger than 16 MB" in file_problem(path).message
+    with pytest.raises(DropcheckError, match="larger than 16 MB"):
+        read_registry(path)
 
 
 # ---- several files -------------------------------------------------------------------------------
@@ -108,12 +98,10 @@ def test_several_files_are_one_registry(tmp_path: Path, monkeypatch: pytest.Monk
     first, second = written(tmp_path, "x.yaml", "b"), written(tmp_path, "y.yaml", "c")
     registry = read_registries(["defaults.yaml", first, second])
     assert registry.name == "defaults.yaml, x.yaml, y.yaml"
-    assert files_of(registry) == ("defaults.yaml", "x.yaml", "y.yaml")
-    for read in (registry, read_registries(["defaults.yaml", first, second])):
-        assert [(one.id, one.location.file, one.within) for one in read.claims.values()] == [
-            ("a", "defaults.yaml", 2), ("b", "x.yaml", None), ("c", "y.yaml", None),
-        ]  # fmt: skip
-        assert list(read.documents) == ["d"]
+    assert [(one.id, one.location.file, one.within) for one in registry.claims.values()] == [
+        ("a", "defaults.yaml", 2), ("b", "x.yaml", None), ("c", "y.yaml", None),
+    ]  # fmt: skip
+    assert list(registry.documents) == ["d"]
 
 
 TOP = Path(__file__).parents[2]
@@ -221,7 +209,7 @@ ANYTHING = st.recursive(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(st.sampled_from([*LEAVES, *(way[:-1] for way in LEAVES if way[:-1])]), ANYTHING)
 def test_whatever_a_file_holds_is_read_or_reported_with_its_place(way: Way, value: Any) -> None:
     data = changed(WHOLE, way, value)

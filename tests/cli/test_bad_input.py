@@ -48,9 +48,6 @@ def one_claim(model: str, claim: str, more: str = "") -> str:
     [
         (b"\xff\xfe\x00a", "not UTF-8", "save it as UTF-8"),
         ("[" * 10_000_000, "nested more than 20 deep", "five levels"),
-        (one_claim("x ~ normal(0, 1)", "(" * 5_000 + "1"), "deeper than 60 levels", "model"),
-        (one_claim("x ~ normal(0, 1)", f"{'-' * 5_000}1 == 1"), "deeply nested", "model"),
-        (one_claim("x ~ normal(0, 1)", "1 + " * 10_000 + "1 == 1"), "longer than", "array"),
         (one_claim("x ~ categorical(ones(2e5))", "E(x) == 0"), "p must sum to 1", "index"),
     ],
     ids=lambda text: repr(text)[:20],
@@ -80,35 +77,23 @@ def test_errors_of_keys_are_told_at_once_and_before_those_of_the_language(
         assert capsys.readouterr().err.count("not defined") == 2
 
 
-# -- values on the command line --------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
-    ("arguments", "message", "hint"),
+    ("given", "message"),
     [
-        (["--law", "norml(0, 1)"], "--law: 'norml' is not a law", "did you mean 'normal'?"),
-        (
-            ["--law", "normal(0)"],
-            "--law: normal: missing a required argument",
-            "write normal(mean, sd)",
-        ),
-        (["--set", "law=normal(0, m)"], "--law: 'm' is not defined", "define it in"),
-        (["--set", "alpha=norml(0, 1)"], "--set alpha: 'norml' is not a law", "'normal'?"),
-        (
-            ["--law", "cauchy(0, 1), normal(0)"],
-            "--law: normal: missing",
-            "write",
-        ),
+        ("law=normal(0)", "--law: normal: missing a required argument"),
+        ("law=normal(0, m)", "--law: 'm' is not defined"),
+        ("law=cauchy(0, 1), normal(0)", "--law: normal: missing"),
+        ("alpha=norml(0, 1)", "--set alpha: 'norml' is not a law"),
     ],
 )
 @pytest.mark.usefixtures("folder")
 def test_what_is_wrong_within_a_law_that_an_option_gives_has_no_place_in_the_file(
-    arguments: list[str], message: str, hint: str, capsys: Capsys
+    given: str, message: str, capsys: Capsys
 ) -> None:
     laws = "    parameters: {law: ['normal(0, 1)', rademacher()], alpha: rademacher()}\n"
-    (error,) = run(capsys, one_claim("x ~ law;y ~ alpha", "E(x + y) == 0", laws), *arguments).errors
+    text = one_claim("x ~ law;y ~ alpha", "E(x + y) == 0", laws)
+    (error,) = run(capsys, text, "--set", given).errors
     assert error["message"].startswith(message)
-    assert hint in error["hint"]
     assert (error["file"], error["line"], error["column"]) == (None, None, None)
 
 
@@ -144,7 +129,7 @@ def test_what_is_too_large_takes_no_memory(
     assert peak < most
 
 
-N = 200_000
+N = 100_000
 PLACES = {
     "title": "dropcheck: 1\nclaims:\n  c:\n    title: {}\n    claim: 1 == 1\n",
     "title with a colon": "dropcheck: 1\nclaims:\n  c:\n    title: a {} : b\n    claim: 1 == 1\n",

@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 from cli_stub import CLAIMS, Cli
 
-from dropcheck.cli import main
-
 OTHER = """\
 dropcheck: 1
 claims:
@@ -135,60 +133,3 @@ def test_a_project_gives_defaults_and_the_line_outranks_them(
     report = json.loads(cli(*line).out)
     assert [case["claim"] for case in report["cases"]] == ["open-question"]  # whatever its tags
     assert (report["alpha"], report["seed"]) == (0.01, 1)
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("alhpa = 1", "pyproject.toml: [tool.dropcheck] has no key 'alhpa'"),
-        ("seed = 1\nalpha = 2", "pyproject.toml: 'alpha' cannot be '2': it must be a number"),
-        ("seed = true", "pyproject.toml: 'seed' cannot be 'True': it must be a whole number"),
-        ("tags = 3", "pyproject.toml: 'tags' must be a text or a list of texts, and is 3"),
-        ("seed = = 1", "pyproject.toml:2:8: it cannot be read: Invalid value"),
-    ],
-)
-def test_what_is_wrong_in_it_is_told_with_its_place(cli: Cli, text: str, told: str) -> None:
-    project(text)
-    done = cli("run", "kept-share")
-    assert done.code == 2
-    assert done.err.startswith(told)
-
-
-Capsys = pytest.CaptureFixture[str]
-SCHEMA = "claims.schema.json"
-
-
-def names(folder: Path) -> set[str]:
-    return {path.name for path in folder.iterdir()}
-
-
-def test_a_file_is_not_written_over(folder: Path, capsys: Capsys) -> None:
-    (folder / "claims.yaml").write_text("mine")
-    assert main(["init"]) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert "there is a file 'claims.yaml' already" in told.err
-    assert "--force" in told.err
-    assert (folder / "claims.yaml").read_text() == "mine"
-    assert names(folder) == {"claims.yaml"}
-
-
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("", "is a folder"),
-        ("none/claims.yaml", "could not be written"),
-        (SCHEMA, "is the name of the schema"),
-        ("claims.yaml/under", "could not be written"),
-    ],
-)
-def test_what_cannot_be_written_is_told(name: str, said: str, folder: Path, capsys: Capsys) -> None:
-    if name.startswith("claims.yaml/"):
-        (folder / "claims.yaml").write_text("a file, no folder")
-    before = names(folder)
-    assert main(["init", str(folder / name)]) == 2
-    told = capsys.readouterr()
-    assert said in " ".join(told.err.split())
-    assert "hint: " in told.err
-    assert told.out == ""
-    assert names(folder) == before

@@ -249,12 +249,6 @@ SLIPS: dict[str, tuple[Any, str]] = {
         lambda g, n: {"y": normal(g, n, (2,)).T},
         r"shape \[2, 3\], and 3 draws were asked for",
     ),
-    "no elements": (lambda _g, n: {"y": np.zeros((n, 0))}, "without elements"),
-    "words": (lambda _g, n: {"y": ["a"] * n}, "'y' as an array of <U1"),
-    "masked": (
-        lambda g, n: {"y": np.ma.masked_less(normal(g, n), 0)},
-        "'y' as an array with values that are masked",
-    ),
     "name no text": (lambda g, n: {1: normal(g, n)}, "name '1', which is not a name"),
     "name an operator": (lambda g, n: {"E": normal(g, n)}, "'E', which is a word"),
     "shape by count": (

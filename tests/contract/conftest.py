@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
+
+from dropcheck import cli
 
 FOLDER = Path(__file__).parent
 MOST_SHOWN = 60  # lines of a difference
@@ -23,6 +26,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """The two options of the contract."""
     parser.addoption("--update-contract", action="store_true", help="rewrite the golden files")
     parser.addoption("--full", action="store_true", help="judge sets of known truth at 1e6 draws")
+
+
+program_of = cache(cli.program_of)
+
+
+@pytest.fixture(autouse=True)
+def one_program_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Typer makes the program of each command once, and not for each of a thousand inputs."""
+    monkeypatch.setattr(cli, "program_of", program_of)
 
 
 @pytest.fixture

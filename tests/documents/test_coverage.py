@@ -166,7 +166,7 @@ READ = (".md", ".tex", ".ipynb")
 
 @pytest.mark.parametrize("ending", READ)
 def test_a_spoilt_document_is_read_or_refused(tmp_path: Path, ending: str) -> None:
-    found = [read_text(tmp_path, text, ending) for text in spoilt(ending, 3, 60)]
+    found = [read_text(tmp_path, text, ending) for text in spoilt(ending, 3, 40)]
     assert None in found
     assert any(found)
 

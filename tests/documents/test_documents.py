@@ -16,7 +16,6 @@ from dropcheck.claims.select import select_claims
 from dropcheck.cli import main
 from dropcheck.documents import read_any
 from dropcheck.errors import DropcheckError, NothingSelected
-from dropcheck.inference.region import Printed
 from dropcheck.language.check import check_registry
 from dropcheck.language.compile import lower_case, parse_claim
 from dropcheck.report.screen import place
@@ -313,29 +312,6 @@ def test_an_id_that_is_not_given_stays_where_the_sentence_moves(tmp_path: Path) 
     assert all(name.startswith("here-") for name in said)
 
 
-@pytest.mark.parametrize(
-    ("figure", "read_as", "half"),
-    [
-        ("1.3e3", "1.3e3", "50"),
-        ("-1.30 × 10^3", "-1.30e3", "5"),
-        (r"$1.3 \times 10^{3}$", "1.3e3", "50"),
-        ("13e2", "1.3e3", "50"),
-        ("130%", "1.30", "0.005"),
-        ("1,300", "1300", "0.5"),
-        ("1.43e-2", "0.0143", "0.00005"),
-    ],
-)
-def test_a_figure_claims_the_digits_that_it_prints(
-    tmp_path: Path, figure: str, read_as: str, half: str
-) -> None:
-    (claim,) = read(tmp_path, f"It is {figure}<!-- dropcheck: ~= 1 -->").claims.values()
-    assert claim.statement.text == f"{read_as} ~= 1"
-    assert claim.written is not None
-    assert claim.written.unit == 2 * Decimal(half)
-    found = Printed.of(read_as.lstrip("-"))
-    assert found.unit == claim.written.unit
-
-
 def test_a_document_has_at_most_two_million_characters(tmp_path: Path) -> None:
     with pytest.raises(DropcheckError, match="2,000,000 characters"):
         read(tmp_path, "Half is 0.5. " * 160_000)
@@ -369,9 +345,6 @@ def test_a_formula_says_of_each_element_what_it_says_of_any(
     )
     lowered = lower_case(parse_claim(read(tmp_path, text).claims["a"]), {})
     assert list(lowered.entries) == entries
-
-
-# ---- as GitHub renders it ------------------------------------------------------------------------
 
 
 TOP = Path(__file__).parents[2]

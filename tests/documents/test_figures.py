@@ -142,7 +142,7 @@ def test_a_thousand_figures_in_a_thousand_sentences() -> None:
 def test_any_text_is_read_or_refused() -> None:
     chance = random.Random(21)
     signs = "0123456789.,-−_*`$%\\{}^eE×·⁻³²/ :()~±\u202fx"
-    for _ in range(20_000):
+    for _ in range(5_000):
         text = "".join(chance.choices(signs, k=chance.randint(0, 30)))
         with suppress(UnreadError):
             figure = read_before(text, len(text))

@@ -224,7 +224,7 @@ def test_any_formula_is_read_or_refused() -> None:
     chance = random.Random(22)
     pieces = [*READ]
     signs = "\\{}()[]|^_=<>+-*/!.,0123456789 xyqkEP"
-    for _ in range(5_000):
+    for _ in range(2_000):
         formula = list(chance.choice(pieces))
         for _ in range(chance.randint(1, 4)):
             place = chance.randrange(len(formula) + 1)

@@ -21,18 +21,16 @@ from dropcheck import processors
         ("max 100000\n", math.inf, 6),
         ("nonsense\n", math.inf, 6),
         ("1 0\n", math.inf, 6),
+        (None, math.inf, 6),  # no file
     ],
 )
 def test_a_quota_limits_the_threads(
-    written: str, quota: float, threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    written: str | None, quota: float, threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "cpu.max"
-    file.write_text(written, encoding="utf-8")
+    if written is not None:
+        file.write_text(written, encoding="utf-8")
     assert processors.quota(file) == quota
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(6)), raising=False)
     monkeypatch.setattr(processors, "quota", lambda: quota)
     assert processors.default_threads.__wrapped__() == threads
-
-
-def test_no_file_is_no_quota(tmp_path: Path) -> None:
-    assert processors.quota(tmp_path / "missing") == math.inf

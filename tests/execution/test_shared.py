@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 import threadpoolctl
-from leftovers import no_workers_left
+from leftovers import kill_oneself_or_not, no_workers_left
 from trials import compiled
 
 from dropcheck import interrupt
@@ -118,12 +118,6 @@ def test_an_error_reaches_the_caller_and_ends_the_run(
 
 
 # ---- processes that end --------------------------------------------------------------------------
-
-
-def kill_oneself_or_not(item: int) -> int:
-    if item == 0:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return item
 
 
 @forks

@@ -9,10 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from dropcheck.vocabulary import domains
-from dropcheck.vocabulary.function import Array
-from dropcheck.vocabulary.laws import LAWS
-
 Twin = Any  # scipy's frozen distributions have no common public type
 
 
@@ -120,32 +116,6 @@ def twin(name: str, arguments: tuple[Any, ...]) -> Twin:
 def as_arrays(arguments: tuple[Any, ...]) -> list[NDArray[np.float64]]:
     """Fixed arguments, draws last."""
     return [np.asarray(argument, dtype=np.float64)[..., None] for argument in arguments]
-
-
-def argument_problem(name: str, arguments: tuple[Any, ...]) -> str | None:
-    """What keeps fixed arguments from being those of a law, or None."""
-    return domains.argument_problem(LAWS[name].parameters, as_arrays(arguments))
-
-
-def sample(
-    name: str,
-    generator: np.random.Generator,
-    arguments: list[Array],
-    shape: tuple[int, ...],
-    draws: int,
-) -> Array:
-    """Draws of a law of the language, by its name."""
-    return LAWS[name].sample(generator, arguments, shape, draws)
-
-
-def log_density(name: str, arguments: list[Array], x: Array) -> Array:
-    """The logarithm of a law's density, by its name."""
-    return LAWS[name].log_density(arguments, x)
-
-
-def density(name: str, arguments: list[Array], x: Array) -> Array:
-    """A law's density, by its name."""
-    return LAWS[name].density(arguments, x)
 
 
 # ---- judges of samples, each with its rate of false alarms ---------------------------------------

@@ -1,10 +1,19 @@
-"""What a run that ended early may leave behind: threads and processes."""
+"""Processes that are killed, and what a run that ended early may leave behind."""
 
 from __future__ import annotations
 
 import multiprocessing
+import os
+import signal
 import threading
 import time
+
+
+def kill_oneself_or_not(item: int) -> int:
+    """What kills its process where it is asked; here it loads little that is spawned."""
+    if item == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return item
 
 
 def workers() -> list[str]:

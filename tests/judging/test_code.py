@@ -453,7 +453,6 @@ def test_a_plateau_is_no_reason_to_trust_draws_that_all_agree(claim: str, model:
     [
         "b ~ binomial(1, 1e-7)",
         "g ~ geometric(0.9999999)\nb = g - 1",
-        "c ~ choice(concat(zeros(999999), ones(1)))\nb = c",
         "u ~ uniform(0, 1)\nb = where(u > 0.5 and u < 0.5 + 1e-7, 1, 0)",
         "s, t ~ bernoulli(0.001)\nb = (s + t == 2)",
     ],
@@ -471,5 +470,5 @@ def test_functions_of_averages_of_code_are_seldom_refuted_where_true() -> None:
     exponential = lambda generator, count: {"x": generator.exponential(1, count)}  # noqa: E731 - short
     how: dict[str, Any] = {"alpha": 0.2, "resolution": 0.1, "max_draws": 50_000}
     for claim in ("Var(x) <= 1", "Std(x) / E(x) >= 1"):
-        found = [of_own(claim, exponential, **how, seed=seed) for seed in range(40)]
-        assert not alarm(sum(str(one.verdict) == "refuted" for one in found), 40, 0.2)
+        found = [of_own(claim, exponential, **how, seed=seed) for seed in range(24)]
+        assert not alarm(sum(str(one.verdict) == "refuted" for one in found), 24, 0.2)

@@ -46,60 +46,6 @@ def place(problem: Problem) -> tuple[int | None, int | None]:
     return problem.location.line, problem.location.column
 
 
-NORMAL = "x ~ normal(0, 1)"
-
-
-@pytest.mark.parametrize(
-    ("claim", "model"),
-    [
-        ("E(x) == 0", NORMAL),
-        ("0 == E(x)", NORMAL),
-        ("E(mean(y)) == 0", "y ~ normal(0, 1)[3]"),
-        ("var(g) / 2 == Var(x) * var(g) / 2", "x ~ normal(0, 1); g = arange(4)"),
-        ("1 <= Var(x) <= 1", NORMAL),
-        ("E(1 / x if x > 0 else 0) > 0", "x ~ uniform(1, 2)"),
-        ("1 == 1", ""),
-        ("where(0, 1 / 0, 1) == 1", ""),
-    ],
-)
-def test_finds_nothing_wrong(claim: str, model: str) -> None:
-    assert problems(claim, model) == ()
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        "x ~ normal(0, 1); y = minimum(x, inf)",  # infinity that the user writes
-        "x ~ normal(0, 1); b = exp(inf) + 1; y = minimum(x, b)",
-        "x ~ normal(0, 1); y = minimum(x, exp(1000)) + (x < exp(1000))",
-        "x ~ normal(0, 1); y = x / (1 + exp(1000))",  # a number after all
-        "x ~ normal(0, 1); y = x * isfinite(exp(1000))",
-        "x ~ normal(0, 1); y = where(x > 0, x, exp(1000))",  # a branch that is not taken
-        "x ~ normal(0, 1)[2]; y = max(x + log([0, 1]))",  # a mask, of which some counts
-        "x ~ normal(0, 1)[2]; y = x[0] * exp([0, 1000])[0]",
-        "x ~ normal(0, 1); y = minimum(x, first([0, 0]))",  # infinite on purpose
-    ],
-)
-def test_infinities_that_are_meant_or_do_no_harm_are_no_errors(model: str) -> None:
-    assert problems("E(y) == 1", model) == ()
-
-
-@pytest.mark.parametrize(
-    ("model", "more"),
-    [
-        # a defined name wins over a law of that name, and so does a law in a parameter
-        ("beta ~ normal(0, 1)[3]; y = beta[2]", {}),
-        ("f = [2, 3]; x ~ normal(0, 1)[f[0]]; y = x[1]", {}),
-        ("beta = 2; x ~ beta(beta, beta)[beta]; y = x[1]", {}),
-        ("y ~ poisson", {"parameters": {"poisson": ["normal(0, 1)", "uniform(0, 1)"]}}),
-        # conditions that hold
-        ("y ~ normal(p, 1)", {"parameters": {"p": 1}, "requires": ["p > 0", "all([p, 2] > 0)"]}),
-    ],
-)
-def test_names_and_conditions_that_are_sound(model: str, more: dict[str, object]) -> None:
-    assert problems("E(y) == 1", model, **more) == ()
-
-
 def notes(claim: str, model: str, **more: object) -> list[str]:
     found = check_registry(registry(claim, model, **more))
     assert found.problems == ()

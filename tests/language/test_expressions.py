@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from law_table import CASES, as_arrays, log_density
+from law_table import CASES, as_arrays
 from lowered import ARRAYS, expressed, lowered, lowering
 from scipy import special
 
@@ -26,6 +26,7 @@ from dropcheck.errors import DropcheckError
 from dropcheck.language.graph import number
 from dropcheck.simulation.compile import ProgramBuilder
 from dropcheck.vocabulary.functions import FUNCTIONS as ALL_FUNCTIONS
+from dropcheck.vocabulary.laws import LAWS
 
 Here = dict[str, Any]  # one draw: name → array of that draw's shape
 DRAWS = 7
@@ -283,7 +284,7 @@ def grown(below: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 
 @given(st.recursive(LEAVES, grown, max_leaves=6))
-@settings(max_examples=120)
+@settings(max_examples=80)
 def test_any_expression_as_one_draw_at_a_time(expression: str) -> None:
     try:
         assert_same(expression, rtol=1e-6, atol=1e-9)
@@ -394,7 +395,7 @@ def of_numbers(below: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 
 @given(st.recursive(NUMBERS, of_numbers, max_leaves=6))
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_whatever_is_fixed_is_a_number_and_warns_of_nothing(expression: str) -> None:
     assume("@" not in expression)
     with warnings.catch_warnings():
@@ -491,7 +492,7 @@ LISTS = ("categorical", "choice", "dirichlet", "multinomial", "multivariate_norm
 def test_a_log_density_is_what_the_law_says(name: str, arguments: tuple[Any, ...]) -> None:
     law = f"{name}({', '.join(repr(float(one)) for one in arguments)})"
     x, found = draws(f"x ~ {law}", "x", f"logdensity({law}, x)", count=300)
-    wanted = log_density(name, as_arrays(arguments), x)
+    wanted = LAWS[name].log_density(as_arrays(arguments), x)
     np.testing.assert_allclose(found, np.broadcast_to(wanted, found.shape), 1e-12, 1e-12)
 
 
@@ -502,7 +503,7 @@ def test_arguments_of_a_density_may_be_random(law: str) -> None:
         *("m", "v", "y", f"logdensity({law}, y)", f"density({law}, y)"),
     )
     name, scale = law.split("(", maxsplit=1)[0], {"laplace": 2.0, "logistic": 1.0}
-    wanted = log_density(name, [m, scale.get(name, np.exp(v))], y)
+    wanted = LAWS[name].log_density([m, scale.get(name, np.exp(v))], y)
     np.testing.assert_allclose(found, wanted, 1e-12)
     np.testing.assert_allclose(density, np.exp(wanted), 1e-12)
 

@@ -309,7 +309,7 @@ STATEMENTS = st.one_of(
     st.tuples(QUANTITIES, QUANTITIES).map(lambda t: f"0 <= Cov({t[0]}, {t[1]}) <= Var(x)"),
 )
 MANY = settings(
-    max_examples=130,
+    max_examples=80,
     suppress_health_check=[HealthCheck.too_slow],
 )
 

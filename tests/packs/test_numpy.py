@@ -141,11 +141,6 @@ REFERENCE: Mapping[str, Callable[..., Array]] = {
 """By slot."""
 
 
-def reference(dtypes: tuple[str, ...] = ("float32",)) -> OfFunctions:
-    """It as a column, `numpy`."""
-    return OfFunctions(REFERENCE, dtypes=dtypes)
-
-
 # ---- code with faults that frameworks had, or that users reported --------------------------------
 
 
@@ -472,9 +467,7 @@ def judged(
     pack, name = claim.split("/")
     values = values or {}
     formats = (values.get("dtype", *FLOAT32),)
-    implementation = (
-        reference(formats) if functions is None else OfFunctions(functions, dtypes=formats)
-    )
+    implementation = OfFunctions(REFERENCE if functions is None else functions, dtypes=formats)
     registry = with_columns(read_registries([f"pack:{pack}"]), [implementation], formats)
     cases = select(registry, [f"{name}@numpy"], (), values)
     return list(verify_cases(cases, settings or Settings(), registry))
@@ -537,8 +530,7 @@ def test_masks_that_repeat_beyond_many_elements_are_refuted(sound: bool) -> None
         if sound
         else {"dropout": drops(lambda g, x: np.resize(g.random(min(x.size, 4096)), x.shape))}
     )
-    ours = OfFunctions(few, dtypes=FLOAT32)
-    own = ours if few else reference()
+    own = OfFunctions(few or REFERENCE, dtypes=FLOAT32)
     registry = with_columns(read_text(text, "pack:dropout"), [own], FLOAT32)
     [case] = verify_cases(select(registry, ["many-elements@numpy"], (), {}), Settings(), registry)
     assert case.verdict is (Verdict.VERIFIED if sound else Verdict.REFUTED)

@@ -164,11 +164,7 @@ def test_keys_set_how_cases_are_tried_and_stand_in_the_command(pytester: Pyteste
     ("key", "value", "accepted"),
     [
         ("undecided", "maybe", "fail, skip or pass"),
-        ("alpha", "2", "a number between 1e-30 and 1"),
-        ("seed", "now", "a whole number from 0 on, or fresh"),
-        ("resolution", "0", "a number between 0 and 1, or a share such as 1%"),
         ("asymptotic", "anything", "true or false"),
-        ("max_draws", "many", "a whole number from 1 on"),
         ("time_limit", "soon", "a time above 0, such as 10s, 500ms or 2m"),
     ],
 )

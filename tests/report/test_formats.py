@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xmlschema
-from cli_stub import CLAIMS, Cli
 from markdown_it import MarkdownIt
 from report_cases import FAILED, PASSED, UNDECIDED, run_of
 
@@ -172,14 +171,6 @@ def test_no_text_runs_in_a_spreadsheet(text: str) -> None:
         assert row[column] == f"'{text.strip()}"
 
 
-@pytest.fixture
-def on_github(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
-    return cli
-
-
 COMMANDS = "50% a:b,c\r\n::error::x\n::set-output name=a::b \x1b[31m"
 
 
@@ -222,55 +213,3 @@ def test_a_file_outside_the_repository_is_named_in_the_message_alone(
         line = told(file)
         assert line.startswith("::error title=")
         assert "%0Awhere: " in line
-
-
-# through the command line
-
-
-def test_under_actions_failures_stand_beside_the_table(on_github: Cli) -> None:
-    result = on_github("run", "product-variance", "kept-share", "open-question")
-    assert result.code == 1
-    table, *commands = result.out.split("\n::")
-    assert table.startswith("claim ")
-    assert [command.split("::")[0].split(",title")[0] for command in commands] == [
-        "error file=claims.yaml,line=11,col=3",
-        "error file=claims.yaml,line=17,col=3",
-    ]
-    summary = Path("summary.md").read_text(encoding="utf-8")
-    assert summary.startswith("### dropcheck\n\n| claim | statement |")
-    assert "**FAIL: refuted** `kept-share[keep_prob=0.5,mu=0]`" in summary
-
-
-def test_errors_of_a_registry_are_annotated(on_github: Cli) -> None:
-    Path("bad.yaml").write_text(CLAIMS.replace("normal(0, 1)[dk]", "nomal(0, 1)[dk]"))
-    for command in (("run", "-f"), ("check",), ("list", "-f")):
-        result = on_github(*command, "bad.yaml")
-        if command[0] == "list":  # which reads no model
-            assert result.code == 0
-            continue
-        assert result.code == 2
-        commands = [line for line in result.out.splitlines() if line.startswith("::")]
-        assert [line.split(",title")[0] for line in commands] == [
-            "::error file=bad.yaml,line=8,col=11",
-            "::error file=bad.yaml,line=9,col=11",
-        ]
-        assert "bad.yaml:8:11: 'nomal' is not a law" in result.err
-
-
-def test_no_line_of_a_claims_file_becomes_a_command(on_github: Cli) -> None:
-    Path("bad.yaml").write_text(
-        CLAIMS.replace("title: A share", "title: >-\n      ::warning::one\n\n      ::error::two")
-        + "::set-output name=a::b\n"
-    )
-    for arguments in (["check", "bad.yaml"], ["run", "-f", "bad.yaml"]):
-        result = on_github(*arguments)
-        assert result.code == 2
-        assert ": :set-output name=a::b" in result.err  # the line itself, shown
-        for line in (result.out + result.err).splitlines():
-            assert not line.lstrip().startswith(("::set-output", "::warning"))
-    Path("odd.yaml").write_text(
-        CLAIMS.replace("title: A share", "title: '::warning::one ::error::two'")
-    )
-    result = on_github("run", "kept-share", "-f", "odd.yaml")
-    commands = [line for line in result.out.splitlines() if line.lstrip().startswith("::")]
-    assert [line.split(",")[0] for line in commands] == ["::error file=odd.yaml"]

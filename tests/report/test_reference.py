@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from textwrap import indent
 from typing import Any
 
 import pytest
@@ -99,29 +98,3 @@ def test_what_is_said_of_a_law_holds(name: str) -> None:
 )
 def test_words_are_found_by_their_names_here_and_elsewhere(name: str, found: list[str]) -> None:
     assert [word.name for word in words_called(name)] == found
-
-
-SHARP = "model: x ~ normal(1, 2)\nclaim: E(x**2) == 5\nresolution: 0.02"
-BELOW = "parameters: {n: 200}\nmodel: x ~ normal(200, 100)\nclaim: E(x) == n\ntolerance: 0.02"
-OPEN = "model: x, w ~ normal(0, 1)\nclaim: E(cos(x * w)) == 1 / sqrt(2)"
-
-
-@pytest.mark.parametrize(
-    ("claims", "arguments", "code"),
-    [
-        (SHARP, [], 0),
-        (BELOW, [], 1),
-        (OPEN, ["--max-draws", "2000"], 4),
-        (SHARP, ["nothing-*"], 5),
-        (SHARP, ["absent"], 2),
-        (SHARP, ["--alpha", "2"], 2),
-        (SHARP.replace("E(x", "E(z"), [], 2),
-        (SHARP.replace("== 5", "== 6"), [], 1),
-        (SHARP.replace("== 5", "== 6") + "\nexpect: refuted", [], 0),
-    ],
-)
-@pytest.mark.usefixtures("draws_alone")
-def test_exit_codes(folder: Path, claims: str, arguments: list[str], code: int) -> None:
-    text = f"dropcheck: 1\nclaims:\n  c:\n    title: t\n{indent(claims, '    ')}\n"
-    (folder / "claims.yaml").write_text(text, encoding="utf-8")
-    assert main(["mutate", *arguments]) == code

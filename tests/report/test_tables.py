@@ -10,10 +10,7 @@ from typing import Any
 import pytest
 from report_cases import FAILED, PASSED, UNDECIDED, run_of
 
-from dropcheck.claims.registry import Registry
 from dropcheck.errors import Location, Problem
-from dropcheck.report import Report
-from dropcheck.report.formats import FORMATS
 from dropcheck.report.screen import Terminal, problems_text, terminal_of
 from dropcheck.report.table import conformance, run_report
 from dropcheck.report.words import worst
@@ -140,13 +137,6 @@ def at(case: CaseResult, p: float) -> CaseResult:
 WIDE = replace(UNDECIDED, claim="spread")
 CASES = (MEAN, WIDE, of_code(MEAN, "torch"), of_code(LOW, "torch", "bfloat16"),
          of_code(MEAN, "jax"), of_code(LOW, "jax", "bfloat16"), of_code(WIDE, "torch"))  # fmt: skip
-
-
-def made(name: str, *cases: CaseResult) -> str:
-    report = Report(run_of(*cases), Registry("claims.yaml", {}, {}), terminal=Terminal())
-    text = FORMATS[name].make(report)
-    assert isinstance(text, str)
-    return text
 
 
 def signs(cases: Sequence[CaseResult], *, each: bool) -> Iterator[str]:

@@ -18,21 +18,17 @@ import numpy as np
 import pytest
 from law_table import (
     CASES,
-    argument_problem,
     as_arrays,
     cdf_of,
-    density,
     distance_allowed,
     exact,
     gap,
-    log_density,
-    sample,
     twin,
 )
 from numpy.typing import NDArray
 from scipy import stats
 
-from dropcheck.vocabulary.domains import argument_problem as problem_of_arrays
+from dropcheck.vocabulary.domains import argument_problem
 from dropcheck.vocabulary.law import Law, Values
 from dropcheck.vocabulary.laws import LAWS
 
@@ -63,20 +59,20 @@ GOOD: list[tuple[str, Arguments]] = [
 @pytest.mark.parametrize(("name", "arguments"), [*CASES, *GOOD])
 def test_arguments_are_checked_alike_where_they_are_random(name: str, arguments: Arguments) -> None:
     """What is refused, and in which words, is in the contract."""
-    assert argument_problem(name, arguments) is None
     good = as_arrays(arguments)
+    assert argument_problem(LAWS[name].parameters, good) is None
     for index, value in enumerate(arguments):
         if isinstance(value, tuple):
             continue
         for other in (-1.0, 0.0, 0.5, 2.0, 1e17, math.nan, math.inf):
             bad = as_arrays((*arguments[:index], other, *arguments[index + 1 :]))
             random = [np.concatenate(pair, axis=-1) for pair in zip(good, bad, strict=True)]
-            problem = problem_of_arrays(LAWS[name].parameters, bad)
+            problem = argument_problem(LAWS[name].parameters, bad)
             if math.isnan(other) or (math.isinf(other) and name != "truncated_normal"):
                 assert problem is not None
             if problem is not None and "begin within" in problem:
                 problem = None  # few random intervals are so far out, and they may be drawn
-            assert problem_of_arrays(LAWS[name].parameters, random) == problem
+            assert argument_problem(LAWS[name].parameters, random) == problem
 
 
 def test_semi_definiteness_agrees_with_eigenvalues() -> None:
@@ -89,7 +85,8 @@ def test_semi_definiteness_agrees_with_eigenvalues() -> None:
         cov = tuple(map(tuple, ((matrix + matrix.T) / 2).tolist()))
         good = bool(np.linalg.eigvalsh(matrix)[0] > -1e-8 * np.abs(np.diag(matrix)).max())
         seen.add(good)
-        problem = argument_problem("multivariate_normal", ((0.0,) * int(size), cov))
+        arguments = as_arrays(((0.0,) * int(size), cov))
+        problem = argument_problem(LAWS["multivariate_normal"].parameters, arguments)
         assert (problem is None) == good
     assert seen == {True, False}
 
@@ -143,16 +140,16 @@ def test_degenerate_laws_are_constants(name: str, arguments: Arguments, value: f
     assert {float(law.moment(k, *arguments)[0]) for k in range(2, 9)} == {0.0}
     norms = [float(law.norm(p, *arguments)) for p in (1, 1.5, 2, 7.3, 30)]
     assert norms == pytest.approx([value] * 5, rel=1e-12)
-    draws = sample(name, np.random.default_rng(0), arrays, (), 1000)
+    draws = LAWS[name].sample(np.random.default_rng(0), arrays, (), 1000)
     assert (draws == value).all()
     # the same where the argument is an array
     wide = [np.broadcast_to(a, (*a.shape[:-1], 1000)) for a in arrays]
-    assert (sample(name, np.random.default_rng(0), wide, (), 1000) == value).all()
+    assert (LAWS[name].sample(np.random.default_rng(0), wide, (), 1000) == value).all()
     if law.discrete:
-        assert density(name, arrays, np.array([value])) == pytest.approx([1.0], rel=1e-12)
+        assert LAWS[name].density(arrays, np.array([value])) == pytest.approx([1.0], rel=1e-12)
     else:
         with pytest.raises(ValueError, match="is a constant, and has no density"):
-            log_density(name, arrays, np.array([1.0]))
+            LAWS[name].log_density(arrays, np.array([1.0]))
 
 
 def test_vectors_may_be_constants_and_have_no_chances() -> None:
@@ -163,14 +160,16 @@ def test_vectors_may_be_constants_and_have_no_chances() -> None:
         ("multivariate_normal", ((2.0, 2.0), ((0.0, 0.0), (0.0, 0.0))), (2,)),
     ):
         law = LAWS[name]
-        draws = sample(name, np.random.default_rng(0), as_arrays(arguments), shape, 100)
+        draws = LAWS[name].sample(np.random.default_rng(0), as_arrays(arguments), shape, 100)
         assert (draws == np.asarray(law.moment(1, *arguments)[0])[..., None]).all()
         assert law.cdf(0.5, *arguments) is None
         assert law.points(*arguments) is None
     with pytest.raises(ValueError, match="cov is singular"):
-        log_density("multivariate_normal", [np.zeros((2, 1)), np.ones((2, 2, 1))], np.zeros((2, 1)))
+        LAWS["multivariate_normal"].log_density(
+            [np.zeros((2, 1)), np.ones((2, 2, 1))], np.zeros((2, 1))
+        )
     with pytest.raises(ValueError, match="one share"):
-        log_density("dirichlet", [np.ones((1, 1))], np.ones((1, 1)))
+        LAWS["dirichlet"].log_density([np.ones((1, 1))], np.ones((1, 1)))
 
 
 @pytest.mark.parametrize(
@@ -207,7 +206,7 @@ def test_what_is_called_symmetric_lies_alike_on_both_sides(name: str, arguments:
 
 def draw(name: str, arguments: Arguments, seed: int = 0, draws: int = DRAWS) -> Array:
     generator = np.random.default_rng([seed, *name.encode()])
-    return sample(name, generator, as_arrays(arguments), (), draws).astype(np.float64)
+    return LAWS[name].sample(generator, as_arrays(arguments), (), draws).astype(np.float64)
 
 
 @OF_LAWS
@@ -224,7 +223,7 @@ def test_draws_have_the_law_and_lie_at_no_end(name: str, arguments: Arguments) -
         assert ((draws > low) & (draws < high)).all()
     if not law.of_lists:
         first, again = (
-            sample(name, np.random.default_rng(seed), as_arrays(arguments), (2, 3), 50)
+            LAWS[name].sample(np.random.default_rng(seed), as_arrays(arguments), (2, 3), 50)
             for seed in (7, 7)
         )
         assert first.shape == (2, 3, 50)
@@ -258,10 +257,10 @@ def test_rare_truths_and_signs_are_exact() -> None:
     trials = 2**23
     for p, wrong in ((1.9 / 2**16, 1 / 2**16), (0.3, 0.303), (1 - 2.5 / 2**16, 1 - 1 / 2**16)):
         generator = np.random.default_rng(5)
-        counts = int(sample("bernoulli", generator, [np.array([p])], (), trials).sum())
+        counts = int(LAWS["bernoulli"].sample(generator, [np.array([p])], (), trials).sum())
         assert exact(counts, trials, p)
         assert not exact(counts, trials, wrong)
-    flat = sample("rademacher", np.random.default_rng(6), [], (3,), 2**20 + 5).reshape(-1)
+    flat = LAWS["rademacher"].sample(np.random.default_rng(6), [], (3,), 2**20 + 5).reshape(-1)
     assert set(np.unique(flat)) == {-1.0, 1.0}
     for lag in range(9):  # 0: the sign itself; others: neighbours within a byte and beyond
         product = flat if lag == 0 else flat[lag:] * flat[:-lag]
@@ -296,7 +295,7 @@ def test_random_arguments_are_met_draw_by_draw(name: str) -> None:
     for index, (low, high) in enumerate(RANDOM_ARGUMENTS[name]):
         values = generator.uniform(low, high, size=draws)
         arguments.append(np.round(values) if (name, index) in WHOLE else values)
-    x = sample(name, generator, arguments, (), draws).astype(np.float64)
+    x = LAWS[name].sample(generator, arguments, (), draws).astype(np.float64)
     law = twin(name, tuple(arguments))
     uniform = law.cdf(x)
     if LAWS[name].discrete:  # an atom is spread over its share
@@ -311,7 +310,7 @@ def test_random_arguments_are_met_draw_by_draw(name: str) -> None:
 def test_von_mises_with_random_arguments() -> None:
     odd = np.arange(20_000) % 2
     mu, kappa = np.where(odd, 1.0, -1.0), np.where(odd, 0.5, 20.0)
-    x = sample("von_mises", np.random.default_rng(1), [mu, kappa], (), 20_000)
+    x = LAWS["von_mises"].sample(np.random.default_rng(1), [mu, kappa], (), 20_000)
     for part, arguments in ((x[::2], (-1.0, 20.0)), (x[1::2], (1.0, 0.5))):
         assert gap(part, cdf_of("von_mises", arguments)) <= distance_allowed(part.size)
 
@@ -340,29 +339,29 @@ def test_arguments_stay_with_their_places_in_both_orders_of_memory(name: str) ->
 def test_outcomes_of_random_lists() -> None:
     draws = 40_000
     p = np.tile([[0.1, 0.0], [0.0, 0.7], [0.9, 0.3], [0.0, 0.0]], draws // 2)
-    x = sample("categorical", np.random.default_rng(3), [p], (2,), draws)
+    x = LAWS["categorical"].sample(np.random.default_rng(3), [p], (2,), draws)
     for parity, outcomes in ((0, {0.0: 0.1, 2.0: 0.9}), (1, {1.0: 0.7, 2.0: 0.3})):
         part = x[:, parity::2]
         assert set(np.unique(part)) == set(outcomes)
         for value, share in outcomes.items():
             assert exact(int((part == value).sum()), part.size, share)
-    found = density("categorical", [p[:, :2]], np.array([[0.0, 0.0], [2.0, 1.0]]))
+    found = LAWS["categorical"].density([p[:, :2]], np.array([[0.0, 0.0], [2.0, 1.0]]))
     np.testing.assert_allclose(found, [[0.1, 0.0], [0.9, 0.7]])
     values = np.stack([np.arange(draws), -1.0 - np.arange(draws)])
-    x = sample("choice", np.random.default_rng(4), [values], (2,), draws)
+    x = LAWS["choice"].sample(np.random.default_rng(4), [values], (2,), draws)
     assert ((x == values[0]) | (x == values[1])).all()
     assert exact(int((x == values[0]).sum()), x.size, 0.5)
 
 
 def test_permutations_are_equally_likely() -> None:
     draws = 48_000
-    x = sample("permutation", np.random.default_rng(5), [np.array([4.0])], (4,), draws)
+    x = LAWS["permutation"].sample(np.random.default_rng(5), [np.array([4.0])], (4,), draws)
     codes = (x * (4.0 ** np.arange(4))[:, None]).sum(axis=0)
     for order in itertools.permutations(range(4)):
         code = sum(value * 4**place for place, value in enumerate(order))
         assert exact(int((codes == code).sum()), draws, 1 / 24)
     x = np.array([[2.0, 0.0, 0.0, math.nan], [0.0, 1.0, 0.0, 1.0], [1.0, 2.0, 2.0, 2.0]])
-    found = density("permutation", [np.array([3.0])], x)
+    found = LAWS["permutation"].density([np.array([3.0])], x)
     np.testing.assert_allclose(found, [1 / 6, 1 / 6, 0.0, math.nan])
 
 
@@ -370,16 +369,16 @@ def test_permutations_are_equally_likely() -> None:
 def test_multinomial_has_binomial_counts(random: bool) -> None:
     draws, p = 50_000, np.array([0.2, 0.5, 0.3])
     n = np.where(np.arange(draws) % 2, 6.0, 3.0) if random else np.array([6.0])
-    x = sample("multinomial", np.random.default_rng(6), [n, p[:, None]], (2, 3), draws)
+    x = LAWS["multinomial"].sample(np.random.default_rng(6), [n, p[:, None]], (2, 3), draws)
     assert (x.sum(axis=1) == n).all()
     for index, share in enumerate(p):
         part = x[:, index, 1::2].reshape(-1)
         assert gap(part, stats.binom(6, share).cdf) <= distance_allowed(part.size)
     few = x[0, :, 1:60:2]
-    ours = log_density("multinomial", [np.array([6.0]), p[:, None]], few)
+    ours = LAWS["multinomial"].log_density([np.array([6.0]), p[:, None]], few)
     np.testing.assert_allclose(ours, stats.multinomial(6, p).logpmf(few.T), rtol=CLOSE)
     outside = np.array([[6.0, 5.5, -1.0], [1.0, 0.5, 7.0], [0.0, 0.0, 0.0]])
-    assert (density("multinomial", [np.array([6.0]), p[:, None]], outside) == 0).all()
+    assert (LAWS["multinomial"].density([np.array([6.0]), p[:, None]], outside) == 0).all()
 
 
 @pytest.mark.parametrize("a", [(2.0, 3.0, 1.0), (0.01, 0.02, 0.5), (0.5, 0.5)])
@@ -387,7 +386,7 @@ def test_multinomial_has_binomial_counts(random: bool) -> None:
 def test_dirichlet_has_beta_shares(a: tuple[float, ...], random: bool) -> None:
     draws, column = 20_000, np.array(a)[:, None]
     argument = np.repeat(column, draws, axis=1) if random else column
-    x = sample("dirichlet", np.random.default_rng(7), [argument], (len(a),), draws)
+    x = LAWS["dirichlet"].sample(np.random.default_rng(7), [argument], (len(a),), draws)
     assert np.abs(x.sum(axis=0) - 1).max() < 1e-12
     assert ((x > 0) & (x < 1)).all()
     for share, own in zip(x, a, strict=True):
@@ -398,9 +397,9 @@ def test_dirichlet_has_beta_shares(a: tuple[float, ...], random: bool) -> None:
         found = stats.beta(own, sum(a) - own).cdf(points[kept])
         assert np.abs(found - upto).max() <= distance_allowed(draws) + 1 / draws
     if min(a) >= 0.5:
-        ours = log_density("dirichlet", [column], x[:, :30])
+        ours = LAWS["dirichlet"].log_density([column], x[:, :30])
         np.testing.assert_allclose(ours, stats.dirichlet.logpdf(x[:, :30], a), rtol=CLOSE)
-        assert (density("dirichlet", [column], x[:, :3] + 0.1) == 0).all()
+        assert (LAWS["dirichlet"].density([column], x[:, :3] + 0.1) == 0).all()
 
 
 COVARIANCES = {
@@ -416,14 +415,14 @@ def test_multivariate_normal_is_normal_in_every_direction(kind: str, random: boo
     draws, cov, mean = 20_000, COVARIANCES[kind], np.array([1.0, -2.0, 0.0])
     sizes = np.linspace(0.5, 2.0, draws) if random else np.ones(1)
     arguments = [mean[:, None] * np.ones_like(sizes), cov[:, :, None] * sizes]
-    x = sample("multivariate_normal", np.random.default_rng(8), arguments, (2, 3), draws)
+    x = LAWS["multivariate_normal"].sample(np.random.default_rng(8), arguments, (2, 3), draws)
     for direction in ((1.0, 0.0, 0.0), (0.0, 1.0, 1.0), (1.0, -1.0, 0.5), (1.0, 2.0, -1.0)):
         weights = np.array(direction)
         sd = np.sqrt(weights @ cov @ weights * sizes)
         projected = (np.einsum("i,sin->sn", weights, x) - weights @ mean) / sd
         assert gap(projected.reshape(-1), stats.norm.cdf) <= distance_allowed(2 * draws)
     if kind == "full":
-        found = log_density("multivariate_normal", arguments, x)[0, :5]
+        found = LAWS["multivariate_normal"].log_density(arguments, x)[0, :5]
         for n in range(5):
             law = stats.multivariate_normal(mean, cov * sizes[n if random else 0])
             assert found[n] == pytest.approx(law.logpdf(x[0, :, n]), rel=CLOSE)
@@ -442,14 +441,16 @@ def test_log_density_agrees_with_scipy(name: str, arguments: Arguments) -> None:
     x = np.concatenate([draw(name, arguments, 1, 200), around])
     if name == "von_mises":  # scipy goes on round the circle
         x = x[np.abs(x) <= math.pi]
-    ours = log_density(name, as_arrays(arguments), x)
+    ours = LAWS[name].log_density(as_arrays(arguments), x)
     with np.errstate(all="ignore"):
         other = twin(name, arguments)
         theirs = other.logpmf(x) if law.discrete else other.logpdf(x)
     assert np.isfinite(ours[:200]).all()
     np.testing.assert_allclose(ours, theirs, rtol=CLOSE, atol=CLOSE)
-    np.testing.assert_allclose(density(name, as_arrays(arguments), x), np.exp(ours), rtol=1e-15)
-    assert np.isnan(log_density(name, as_arrays(arguments), np.array([math.nan]))).all()
+    np.testing.assert_allclose(
+        LAWS[name].density(as_arrays(arguments), x), np.exp(ours), rtol=1e-15
+    )
+    assert np.isnan(LAWS[name].log_density(as_arrays(arguments), np.array([math.nan]))).all()
 
 
 @pytest.mark.parametrize(
@@ -472,8 +473,8 @@ def test_log_density_agrees_with_scipy(name: str, arguments: Arguments) -> None:
 def test_no_density_outside_the_support(
     name: str, arguments: Arguments, outside: list[float]
 ) -> None:
-    assert (density(name, as_arrays(arguments), np.array(outside)) == 0).all()
-    assert (log_density(name, as_arrays(arguments), np.array(outside)) == -math.inf).all()
+    assert (LAWS[name].density(as_arrays(arguments), np.array(outside)) == 0).all()
+    assert (LAWS[name].log_density(as_arrays(arguments), np.array(outside)) == -math.inf).all()
 
 
 # ---- probabilities and quantiles -----------------------------------------------------------------
@@ -645,7 +646,9 @@ def test_points_carry_all_probability(name: str, arguments: Arguments) -> None:
     assert chances.sum() + rest == pytest.approx(1.0, rel=1e-13)
     assert rest <= 1e-30
     with np.errstate(all="ignore"):
-        np.testing.assert_allclose(chances, density(name, as_arrays(arguments), values), rtol=1e-9)
+        np.testing.assert_allclose(
+            chances, LAWS[name].density(as_arrays(arguments), values), rtol=1e-9
+        )
 
 
 @pytest.mark.parametrize(("name", "arguments"), [case for case in CASES if LAWS[case[0]].units])
