@@ -243,8 +243,6 @@ SLIPS: dict[str, tuple[Any, str]] = {
     "exits at once": (ends_at_once, "raised SystemExit: 0"),
     "wrong signature": (lambda _generator: {}, "raised TypeError"),
     "an array": (normal, "returned a value of type 'ndarray', and named arrays are needed"),
-    "one number": (lambda g, _n: {"y": g.random()}, "'y' as one number"),
-    "wrong count": (lambda g, _n: {"y": normal(g, 10)}, r"'y' as an array of shape \[10\]"),
     "draws last": (
         lambda g, n: {"y": normal(g, n, (2,)).T},
         r"shape \[2, 3\], and 3 draws were asked for",

@@ -26,7 +26,7 @@ from dropcheck.simulation.compile import Compiled
 from dropcheck.simulation.program import means_of
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.function import Function
-from dropcheck.vocabulary.functions import operation
+from dropcheck.vocabulary.functions import SIGNS, operation
 
 INTERVALS = 20
 ANGLES = np.exp(2j * np.pi * np.arange(6) / 6)
@@ -207,6 +207,23 @@ def test_functions_in_pieces(
     found = found_for(name, *cell_of(*ends))
     assert (float(found.low[0]), float(found.high[0])) == pytest.approx((low, high))
     assert bool(np.isfinite(found.smooth.off[0])) is smooth
+
+
+@pytest.mark.parametrize("sign", ["<", "<=", ">", ">=", "==", "!="])
+def test_comparisons_are_decided_only_where_they_hold_throughout(sign: str) -> None:
+    kernel = SIGNS[sign].kernel
+    generator = np.random.default_rng(8)
+    decided = 0
+    for _ in range(300):
+        ends = np.sort(generator.integers(0, 5, size=(2, 2)), axis=1).astype(float)
+        found: Any = kernel(*(cells(low, high) for low, high in ends))
+        x = np.linspace(ends[0, 0], ends[0, 1], 41)[:, None]
+        y = np.linspace(ends[1, 0], ends[1, 1], 41)
+        truths = kernel(x, y)
+        low, high = found.low[0], found.high[0]
+        assert low <= truths.min() <= truths.max() <= high
+        decided += low == high
+    assert decided > 10
 
 
 # ---- over averages -------------------------------------------------------------------------------
