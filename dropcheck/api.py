@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sys
-import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from dropcheck.claims.registry import Case, Claim, Registry, SourceText, Tolerance
+from dropcheck.claims.registry import Claim, Registry, SourceText, Tolerance
 from dropcheck.claims.values import (
     WrongValueError,
     described,
@@ -27,8 +25,6 @@ from dropcheck.settings import DEFAULT_MEMORY, Settings
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
-
-    from dropcheck.language.check import Chosen
 
 
 # ---- verify arguments ----------------------------------------------------------------------------
@@ -376,6 +372,7 @@ def run(
     from dropcheck.execution.pool import Pool
     from dropcheck.language.check import choose
     from dropcheck.language.compile import CaseGraphs
+    from dropcheck.running import judge
 
     check_options(options, _DEFAULTS)
     settings = settings_of(options)
@@ -396,52 +393,3 @@ def run(
     if finished.interrupted:
         raise KeyboardInterrupt
     return finished
-
-
-def judge(
-    chosen: Chosen,
-    settings: Settings,
-    repeat: Callable[[Case, CaseResult], str],
-    *,
-    notes: Sequence[str] = (),
-    **how: Any,
-) -> RunResult:
-    """The results of cases; an error of one is its result, an interruption loses no finished one.
-
-    `repeat` writes the command that repeats a case; `how` are further arguments of `verify_cases`.
-    """
-    from dropcheck.execution.pool import LOST
-    from dropcheck.running import verify_cases
-
-    cases = {(case.claim.id, *case.parameters.items()): case for case in chosen.cases}
-    started, interrupted = time.perf_counter(), False
-    done: list[CaseResult] = []
-    lost: list[None] = []
-    judged = verify_cases(
-        chosen.cases,
-        settings,
-        chosen.registry,
-        lost=lambda: lost.append(None),
-        graphs=chosen.graphs,
-        errors_as_results=True,
-        **how,
-    )
-    try:
-        with closing(judged) as results:
-            for result in results:
-                case = cases[result.claim, *result.parameters.items()]
-                done.append(replace(result, repeat=repeat(case, result)))
-                if settings.fail_fast and result.result in (Outcome.FAIL, Outcome.ERROR):
-                    break
-    except KeyboardInterrupt:
-        interrupted = True
-    return RunResult(
-        registry=chosen.registry.name,
-        settings=settings,
-        cases=tuple(done),
-        planned=len(cases),
-        seconds=time.perf_counter() - started,
-        interrupted=interrupted,
-        warnings=(*notes, *([LOST] if lost else [])),
-        coverage=chosen.registry.coverage,
-    )

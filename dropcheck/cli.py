@@ -50,7 +50,7 @@ from dropcheck.errors import (
     nearest,
     suggestion,
 )
-from dropcheck.options import REPEATED, VALUES, read_value
+from dropcheck.options import REPEATED, VALUES, one_word, read_value
 from dropcheck.report.screen import is_terminal, terminal_of
 from dropcheck.settings import OPTIONS, Option, Settings, flag_of, one_of
 
@@ -239,11 +239,9 @@ def plan(given: Given) -> ExitCode:
         printing_aside(needed=bool(given.values["code"])),
         progress(len(chosen.cases), given.shows_progress()) as tally,
     ):
-        how: dict[str, Any] = {"graphs": chosen.graphs, "decided": tally.decided}
-        planned = plan_cases(chosen.cases, settings, chosen.registry, **how)
-    planned = replace(planned, warnings=_notes(chosen))
+        planned = plan_cases(chosen, settings, notes=_notes(chosen), decided=tally.decided)
     print_out(plan_report(planned, terminal_of(sys.stdout)))
-    return ExitCode.INTERRUPTED if planned.interrupted else ExitCode.PASSED
+    return ExitCode.INTERRUPTED if planned.pilots.interrupted else ExitCode.PASSED
 
 
 @_command
@@ -515,10 +513,12 @@ def _values(texts: Mapping[str, Any], command: str) -> dict[str, Any]:
     problems: list[Problem] = []
     for name, text in texts.items():
         try:
-            if name in VALUES and isinstance(text, str):
-                values[name] = read_value(name, text, f"option '{flag_of(name)}'")
-            elif name == "format" and text is not None:
-                _check_format(text, command)
+            if name == "format" and text is not None:
+                others = "; -o FILE writes others" * (command == "run")
+                known = one_word(*_formats(command), more=others)
+                read_value(known, text, "option '--format'")
+            elif name in VALUES and isinstance(text, str):
+                values[name] = read_value(VALUES[name], text, f"option '{flag_of(name)}'")
             elif name == "output":
                 values[name] = [_report_file(one) for one in text or ()]
         except DropcheckError as error:
@@ -526,16 +526,6 @@ def _values(texts: Mapping[str, Any], command: str) -> dict[str, Any]:
     if problems:
         raise DropcheckError(problems)
     return values
-
-
-def _check_format(text: str, command: str) -> None:
-    names = _formats(command)
-    if text not in names:
-        from dropcheck.report.formats import format_hint
-
-        message = f"option '--format' cannot be {text[:100]!r}: it must be {one_of(names)}"
-        hint = format_hint(text[:100]) if command == "run" else suggestion(text[:100], names)
-        raise DropcheckError(Problem(message, hint=hint))
 
 
 def _formats(command: str) -> Sequence[str]:
@@ -691,7 +681,7 @@ def _project_value(key: str, value: Any, folder: Path) -> str | list[str]:
         kept = {one for one in texts if key == "tags" or one == "shipped" or ":" in one}
         return [one if one in kept else os.path.relpath(folder / one) for one in texts]
     text = value if isinstance(value, str) else repr(value)
-    read_value(key, text, repr(key))
+    read_value(VALUES[key], text, repr(key))
     return text
 
 
@@ -705,10 +695,7 @@ def _registry(given: Given) -> Registry:
     registry = _load(given.files or _usual(given))
     formats = [one.strip() for one in (given.values.get("dtype") or "").split(",") if one.strip()]
     for name in formats:
-        if name not in NUMBER_FORMATS:
-            hint = suggestion(name, NUMBER_FORMATS) or f"they are {', '.join(NUMBER_FORMATS)}"
-            message = f"option '--dtype' cannot be {name[:100]!r}: it is no format of numbers"
-            raise DropcheckError(Problem(message, hint=hint))
+        read_value(one_word(*NUMBER_FORMATS), name, "option '--dtype'")
     code = given.values.get("code")
     if formats and not code:
         message = "option '--dtype' is of code, and none is under test"
@@ -813,17 +800,13 @@ def _unknown(option: str, given: Given, registry: Registry, claims: Sequence[Cla
     name = option.lstrip("-").replace("-", "_")
     own = [*dict.fromkeys(f"--{one}" for claim in claims for one in claim.parameter_names)]
     problem = _no_such_option(option, (*given.known, *own), given.command)
-    named = {*given.patterns, *given.tags} - {"all"}
     hint = f"dropcheck {given.command} --help lists the options"
     if others := [one.id for one in registry.claims.values() if name in one.parameter_names]:
         hint = f"{name!r} is a parameter of {', '.join(others[:3])}"
-    elif own and named:
+    elif own and {*given.patterns, *given.tags} - {"all"}:
         hint = f"the parameters are {', '.join(own[:8])}"
-    said = "no claim has such a parameter"
-    if named:
-        one = f"{claims[0].id} has no such parameter"
-        said = one if len(claims) == 1 else "no selected claim has such a parameter"
-    return replace(problem, message=f"{problem.message}, and {said}", hint=problem.hint or hint)
+    message = f"{problem.message}, and no selected claim has such a parameter"
+    return replace(problem, message=message, hint=problem.hint or hint)
 
 
 def _no_such_option(option: str, known: Sequence[str], command: str) -> Problem:
@@ -899,9 +882,9 @@ def _check_outputs(given: Given, outputs: Sequence[Path]) -> None:
 
 def _judged(given: Given, chosen: Chosen, settings: Settings) -> RunResult:
     """The results of the cases, with progress."""
-    from dropcheck.api import judge
     from dropcheck.execution.pool import cluster
     from dropcheck.report.progress import progress
+    from dropcheck.running import judge
 
     address, cases = given.values.get("scheduler"), len(chosen.cases)
     with (

@@ -100,8 +100,10 @@ class Value:
         return value
 
 
-def _one_of(*words: str) -> Value:
-    return Value(words=words, accepts=one_of(words), in_python=one_of([repr(one) for one in words]))
+def one_word(*words: str, more: str = "") -> Value:
+    """One of several words; `more` is what a message says behind them."""
+    quoted = one_of([repr(one) for one in words])
+    return Value(words=words, accepts=f"{one_of(words)}{more}", in_python=quoted)
 
 
 _RATE = "a number between 0 and 1"
@@ -146,23 +148,22 @@ VALUES: Mapping[str, Value] = {
     ),
     "asymptotic": _TRUTH,
     "draws_only": _TRUTH,
-    "expect": _one_of("verified", "refuted"),
-    "undecided": _one_of("fail", "skip", "pass"),
+    "expect": one_word("verified", "refuted"),
+    "undecided": one_word("fail", "skip", "pass"),
     "tolerance": Value(high=1, accepts=f"{_RATE}, or {{'absolute': a number above 0}}"),
     "within": Value(accepts="a number above 0"),
 }
 
 
-def read_value(name: str, text: str, said: str) -> Any:
-    """The value of a setting from its text; `said` is how a message names the setting.
+def read_value(value: Value, text: str, said: str) -> Any:
+    """What a text stands for; `said` is how a message names the setting.
 
     Raises:
         DropcheckError: the setting does not accept the text.
 
-    >>> read_value("seed", "9007199254740993", "option '--seed'")
+    >>> read_value(VALUES["seed"], "9007199254740993", "option '--seed'")
     9007199254740993
     """
-    value = VALUES[name]
     try:
         return value.read(text)
     except (ValueError, OverflowError):

@@ -5,15 +5,14 @@ Each case is judged by few draws. What it then needs to be decided is what is pl
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dropcheck.claims.registry import Case, Registry
+from dropcheck.claims.registry import Case
+from dropcheck.language.check import Chosen
 from dropcheck.processors import default_threads
-from dropcheck.results import CaseResult, Verdict
-from dropcheck.running import verify_cases
+from dropcheck.results import CaseResult, RunResult, Verdict
+from dropcheck.running import judge
 from dropcheck.settings import Settings
 
 PILOT_DRAWS = 2**16
@@ -60,18 +59,14 @@ class CasePlan:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The plans of all cases; `seconds` is the time of the pilots.
+    """The plans of all cases, and the run of their pilots.
 
     After an interruption it has the cases whose pilots were drawn.
     """
 
-    registry: str
-    settings: Settings
+    pilots: RunResult
     threads: int
     cases: tuple[CasePlan, ...]
-    seconds: float
-    warnings: tuple[str, ...] = ()
-    interrupted: bool = False
 
     @property
     def _longest(self) -> list[CasePlan]:
@@ -94,33 +89,20 @@ class Plan:
         return sum(one.seconds for one in self._longest)
 
 
-def plan_cases(
-    cases: Sequence[Case],
-    settings: Settings,
-    registry: Registry,
-    **how: Any,
-) -> Plan:
+def plan_cases(chosen: Chosen, settings: Settings, **how: Any) -> Plan:
     """Judge each case by few draws, as a run with these settings would, and plan from that.
 
-    The arguments and the errors are those of `running.verify_cases`. Threads slow each other down,
-    so that pilots seem slower than a run.
+    The further arguments are those of `running.judge`. Threads slow each other down, so that pilots
+    seem slower than a run.
+
+    Raises:
+        DropcheckError: problems that only a run can find.
     """
-    started, threads = time.perf_counter(), settings.threads or default_threads()
-    found: list[CaseResult] = []
-    interrupted = False
+    threads = settings.threads or default_threads()
     few = replace(settings, max_draws=min(settings.max_draws or PILOT_DRAWS, PILOT_DRAWS))
-    try:
-        found.extend(verify_cases(cases, few, registry, **how))
-    except KeyboardInterrupt:
-        interrupted = True
-    return Plan(
-        registry=registry.name,
-        settings=settings,
-        threads=threads,
-        cases=tuple(
-            CasePlan(case=case, result=result, threads=threads, most=settings.max_draws)
-            for case, result in zip(cases, found, strict=False)
-        ),
-        seconds=time.perf_counter() - started,
-        interrupted=interrupted,
+    pilots = judge(chosen, few, errors_as_results=False, **how)
+    cases = (
+        CasePlan(case=case, result=result, threads=threads, most=settings.max_draws)
+        for case, result in zip(chosen.cases, pilots.cases, strict=False)
     )
+    return Plan(pilots, threads, tuple(cases))

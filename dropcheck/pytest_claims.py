@@ -224,7 +224,7 @@ def _values(config: pytest.Config, names: Iterable[str]) -> dict[str, Any]:
     texts = {name: config.getini(f"dropcheck_{name}") for name in names}
     try:
         return {
-            name: read_value(name, text, f"dropcheck_{name}")
+            name: read_value(VALUES[name], text, f"dropcheck_{name}")
             for name, text in texts.items()
             if text
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
@@ -11,7 +12,7 @@ from weakref import WeakValueDictionary
 
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.errors import DropcheckError, InternalError, Problem
-from dropcheck.execution.pool import Lost, Pool, can_fork
+from dropcheck.execution.pool import LOST, Lost, Pool, can_fork
 from dropcheck.execution.schedule import (
     Clock,
     Deadline,
@@ -25,9 +26,10 @@ from dropcheck.execution.schedule import (
 from dropcheck.inference.budget import case_alpha
 from dropcheck.judging.case import Prepared, prepare_together, result_of_error
 from dropcheck.judging.judge import run_case, with_note
+from dropcheck.language.check import Chosen
 from dropcheck.language.compile import CaseGraphs
 from dropcheck.processors import default_threads
-from dropcheck.results import CaseResult
+from dropcheck.results import CaseResult, Outcome, RunResult
 from dropcheck.settings import Settings
 from dropcheck.simulation.blocks import Request
 from dropcheck.simulation.program import SpanSums
@@ -150,6 +152,53 @@ def verify_cases(
         internal = any(isinstance(one, InternalError) for one in errors)
         problems = dict.fromkeys(problem for one in errors for problem in one.problems)
         raise (InternalError if internal else DropcheckError)(problems) from errors[0].__cause__
+
+
+def judge(
+    chosen: Chosen,
+    settings: Settings,
+    repeat: Callable[[Case, CaseResult], str] = lambda *_: "",
+    *,
+    notes: Sequence[str] = (),
+    errors_as_results: bool = True,
+    **how: Any,
+) -> RunResult:
+    """The results of cases; an interruption loses no finished one.
+
+    `repeat` writes the command that repeats a case; `how` are further arguments of `verify_cases`.
+    """
+    cases = {(case.claim.id, *case.parameters.items()): case for case in chosen.cases}
+    started, interrupted = time.perf_counter(), False
+    done: list[CaseResult] = []
+    lost: list[None] = []
+    judged = verify_cases(
+        chosen.cases,
+        settings,
+        chosen.registry,
+        lost=lambda: lost.append(None),
+        graphs=chosen.graphs,
+        errors_as_results=errors_as_results,
+        **how,
+    )
+    try:
+        with closing(judged) as results:
+            for result in results:
+                case = cases[result.claim, *result.parameters.items()]
+                done.append(replace(result, repeat=repeat(case, result)))
+                if settings.fail_fast and result.result in (Outcome.FAIL, Outcome.ERROR):
+                    break
+    except KeyboardInterrupt:
+        interrupted = True
+    return RunResult(
+        registry=chosen.registry.name,
+        settings=settings,
+        cases=tuple(done),
+        planned=len(cases),
+        seconds=time.perf_counter() - started,
+        interrupted=interrupted,
+        warnings=(*notes, *([LOST] if lost else [])),
+        coverage=chosen.registry.coverage,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import gc
 import importlib
 import signal
-import sys
-import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -67,10 +65,8 @@ def claims(pytester: pytest.Pytester) -> pytest.Pytester:
 
 @pytest.fixture
 def verify(monkeypatch: pytest.MonkeyPatch) -> Any:
-    importlib.import_module("dropcheck.mutation")  # it keeps what it imports
-    module = types.ModuleType("dropcheck.running")
-    monkeypatch.setattr(module, "verify_cases", stub, raising=False)
-    monkeypatch.setitem(sys.modules, "dropcheck.running", module)
+    module = importlib.import_module("dropcheck.running")
+    monkeypatch.setattr(module, "verify_cases", stub)
     return module
 
 

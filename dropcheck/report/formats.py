@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from dropcheck import __version__
-from dropcheck.errors import DropcheckError, Location, Problem, suggestion
+from dropcheck.errors import DropcheckError, Location, Problem
 from dropcheck.report import Report, table, words
 from dropcheck.report.facts import facts, summary
 from dropcheck.report.screen import Terminal, one_line, place, plain
@@ -473,20 +473,6 @@ def written_as(path: Path) -> Format | None:
     (True, None)
     """
     return WRITTEN.get(path.suffix.lower())
-
-
-def format_hint(name: str) -> str | None:
-    """What to write instead of a format that does not exist, or is not printed.
-
-    >>> format_hint("md"), format_hint("html"), format_hint("nothing")
-    ("did you mean 'markdown'?", "write it to a file: '-o FILE.html'", None)
-    """
-    for known, form in FORMATS.items():
-        if name.lower().lstrip(".") in (known, (form.ending or "")[1:]):
-            if form.printed:
-                return f"did you mean {known!r}?"
-            return f"write it to a file: '-o FILE{form.ending}'"
-    return suggestion(name, PRINTED)
 
 
 def require_libraries(paths: Iterable[Path]) -> None:

@@ -11,7 +11,7 @@ from dropcheck.planning import CasePlan, Plan
 from dropcheck.report import numbers, words
 from dropcheck.report.screen import Terminal, one_line, packed, place, render, styled
 from dropcheck.report.table import Columns, Row, block, table
-from dropcheck.results import Verdict
+from dropcheck.results import RunResult, Verdict
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -30,22 +30,22 @@ def plan_report(plan: Plan, terminal: Terminal) -> str:
     """A row for each case, and what the whole run would take."""
     rows = [_planned(case) for case in plan.cases]
     items = [*table(rows, PLANNED, terminal), ""] if rows else []
-    items += [styled(f"warning: {one_line(text)}", "yellow") for text in plan.warnings]
+    items += [styled(f"warning: {one_line(text)}", "yellow") for text in plan.pilots.warnings]
     within, beyond = (sum(getattr(one, of) for one in plan.cases) for of in ("within", "beyond"))
     counts = {"beyond it": beyond, "unknown": len(plan.cases) - within - beyond}
     rest = "".join(f", {count} {said}" for said, count in counts.items() if count)
     summary = [
-        *["interrupted"] * plan.interrupted,
+        *["interrupted"] * plan.pilots.interrupted,
         f"{numbers.plural(len(plan.cases), 'case')}: {within} within the budget{rest}",
         f"to verdicts about {numbers.draws(plan.draws)}",
         f"{numbers.duration(plan.run_seconds)} on {numbers.plural(plan.threads, 'thread')}",
-        f"pilot {numbers.duration(plan.seconds)}",
-        *_settings(plan),
+        f"pilot {numbers.duration(plan.pilots.seconds)}",
+        *_settings(plan.pilots),
     ]
     return render([*items, *packed(summary, terminal)], terminal)
 
 
-def _settings(of: Plan | MutationRun) -> tuple[str, str, str]:
+def _settings(of: RunResult | MutationRun) -> tuple[str, str, str]:
     alpha = numbers.exact(of.settings.alpha)
     return f"seed {of.settings.seed}", f"α {alpha}", one_line(of.registry)
 

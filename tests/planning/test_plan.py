@@ -14,6 +14,8 @@ from trials import entry, tried
 from dropcheck.claims.registry import Registry
 from dropcheck.cli import main
 from dropcheck.errors import DropcheckError
+from dropcheck.language.check import choose
+from dropcheck.language.compile import CaseGraphs
 from dropcheck.planning import Plan, plan_cases
 from dropcheck.report.screen import Terminal
 from dropcheck.report.trials import plan_report
@@ -30,7 +32,7 @@ def registry_of(**claims: str) -> Registry:
 
 def planned(registry: Registry, **settings: Any) -> Plan:
     """The plan of every case."""
-    return plan_cases(registry.expand(), Settings(**settings), registry)
+    return plan_cases(choose(registry, CaseGraphs()), Settings(**settings))
 
 
 # a claim for each way of judging
