@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,7 +17,7 @@ from dropcheck.claims.values import (
     values_of,
 )
 from dropcheck.errors import DropcheckError, InternalError, Location, Problem, nearest
-from dropcheck.options import VALUES
+from dropcheck.options import VALUES, settings_of
 from dropcheck.processors import default_threads
 from dropcheck.results import CaseResult, Outcome, ParameterValue, RunResult
 from dropcheck.settings import DEFAULT_MEMORY, Settings
@@ -64,17 +63,6 @@ def _accepts(name: str, value: object) -> bool:
     if name == "tolerance" and isinstance(value, Mapping) and [*value] == [ABSOLUTE]:
         return VALUES["within"].takes(value[ABSOLUTE])
     return VALUES[name].takes(value)
-
-
-def settings_of(options: Mapping[str, Any]) -> Settings:
-    """The settings from checked options, without the resolution, which is part of the claim."""
-    given = {one.name: options.get(one.name) for one in fields(Settings)}
-    return Settings(**{
-        # a number of any library becomes one of Python's
-        name: VALUES[name].kind(value)
-        for name, value in given.items()
-        if name != "resolution" and value is not None
-    })  # fmt: skip
 
 
 def check_texts(claim: object, model: object) -> None:
@@ -242,7 +230,7 @@ def verify(
         values = read_parameters({} if parameters is None else parameters, more_parameters)
         absolute = isinstance(tolerance, Mapping)
         size = tolerance[ABSOLUTE] if isinstance(tolerance, Mapping) else tolerance
-        settings = settings_of(options)
+        settings = settings_of(options | {"resolution": None})  # which is part of the claim
         drawn = None
         if sample is not None:
             from dropcheck.code.samples import sample_of

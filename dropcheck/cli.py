@@ -17,7 +17,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -50,7 +50,7 @@ from dropcheck.errors import (
     nearest,
     suggestion,
 )
-from dropcheck.options import REPEATED, VALUES, one_word, read_value
+from dropcheck.options import REPEATED, VALUES, one_word, read_value, settings_of
 from dropcheck.report.screen import is_terminal, terminal_of
 from dropcheck.settings import OPTIONS, Option, Settings, flag_of, one_of
 
@@ -192,7 +192,7 @@ def run(given: Given) -> ExitCode:
     from dropcheck.report import Report
     from dropcheck.results import Outcome
 
-    settings, outputs = given.settings(), given.values["output"] or []
+    settings, outputs = settings_of(given.values), given.values["output"] or []
     _check_outputs(given, outputs)
     chosen = _chosen(given, settings.max_memory)
     if given.values["plot"]:
@@ -233,7 +233,7 @@ def plan(given: Given) -> ExitCode:
     from dropcheck.report.progress import progress
     from dropcheck.report.trials import plan_report
 
-    settings = given.settings()
+    settings = settings_of(given.values)
     chosen = _chosen(given, settings.max_memory)
     with (
         printing_aside(needed=bool(given.values["code"])),
@@ -351,7 +351,7 @@ def mutate(given: Given) -> ExitCode:
     from dropcheck.report.progress import progress
     from dropcheck.report.trials import mutation_report
 
-    settings = given.settings()
+    settings = settings_of(given.values)
     graphs = CaseGraphs(settings.max_memory)
     registry = _registry(given)
     cases = choose(registry, graphs, given.patterns, given.tags).cases
@@ -468,11 +468,6 @@ class Given:
     def tags(self) -> tuple[str, ...]:
         """The tags of which a claim must have one."""
         return tuple(self.values.get("tag") or ())
-
-    def settings(self) -> Settings:
-        """The settings of a run."""
-        given = {one.name: self.values.get(one.name) for one in fields(Settings)}
-        return Settings(**{name: value for name, value in given.items() if value is not None})
 
     def shows_progress(self) -> bool:
         """Whether progress is shown: on a terminal, if nothing speaks against it."""
@@ -852,21 +847,17 @@ def _check_outputs(given: Given, outputs: Sequence[Path]) -> None:
     from dropcheck.report.formats import PRINTED, require_libraries, written_as
 
     problems: list[Problem] = []
-    claims = {os.path.realpath(name) for name in given.files or ("claims.yaml",)}
-    seen: dict[str, Path] = {}
+    # a link or another spelling may name the same file
+    taken = {os.path.realpath(name): "the claims file" for name in given.files or ("claims.yaml",)}
     for path in outputs:
-        real = os.path.realpath(path)  # a link or another spelling may name the same file
-        first = seen.setdefault(real, path)
+        real = os.path.realpath(path)
         if not Path(real).parent.is_dir():
             message = f"option '--output': there is no folder {str(path.parent)!r}"
             problems.append(Problem(message, hint=HERE))
-        elif first is not path:
-            also = f" and {str(path)!r}" if str(first) != str(path) else ""
-            message = f"option '--output' names one file twice: {str(first)!r}{also}"
+        elif real in taken:
+            message = f"option '--output': {str(path)!r} is {taken[real]}"
             problems.append(Problem(message, hint="give each report its own file"))
-        elif real in claims:
-            message = f"option '--output' names the claims file itself: {str(path)!r}"
-            problems.append(Problem(message, hint="name another file"))
+        taken.setdefault(real, "the file of another report")
     forms = [PRINTED[given.values["format"] or "table"], *map(written_as, outputs)]
     if given.values.get("plot") and not any(form.picture for form in forms if form):
         hint = "add '-o FILE.svg' or '-o FILE.png'"

@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from numbers import Real
 from typing import Any
 
@@ -22,6 +22,7 @@ from dropcheck.settings import (
     MOST_MEMORY,
     MOST_SEED,
     THREADS_A_CORE,
+    Settings,
     most_threads,
     one_of,
 )
@@ -153,6 +154,17 @@ VALUES: Mapping[str, Value] = {
     "tolerance": Value(high=1, accepts=f"{_RATE}, or {{'absolute': a number above 0}}"),
     "within": Value(accepts="a number above 0"),
 }
+
+
+def settings_of(values: Mapping[str, Any]) -> Settings:
+    """The settings among checked values; None stands for the default."""
+    given = {one.name: values.get(one.name) for one in fields(Settings)}
+    return Settings(**{
+        # a number of any library becomes one of Python's
+        name: VALUES[name].kind(value) if name in VALUES else value
+        for name, value in given.items()
+        if value is not None
+    })  # fmt: skip
 
 
 def read_value(value: Value, text: str, said: str) -> Any:

@@ -55,7 +55,7 @@ def test_the_claims_are_not_written_over(cli: Cli) -> None:
     for name in ("claims.json", "link.json"):
         result = cli("run", "-f", "claims.json", "-o", name)
         assert result.code == 2
-        assert f"option '--output' names the claims file itself: '{name}'" in result.err
+        assert f"option '--output': '{name}' is the claims file" in result.err
     assert Path("claims.json").read_text() == CLAIMS
 
 
