@@ -180,6 +180,8 @@ def _checked(problem: Problem, other: str, by: str) -> Callable[[str], str]:
         fixed = re.sub(other, by, unicodedata.normalize("NFKC", name).strip()).strip(by)
         ways = (fixed, fixed.lower(), f"{fixed}_")
         hint = next((f"call it {one!r}" for one in ways if problem(one) is None), None)
+        before, equals, after = name.partition("=")
+        hint = f"write {before.strip()}: {after.strip()}" if equals else hint
         quoted = f"{name[: values.LONGEST_NAME]!r} {says}"
         raise _wrong(quoted, hint or "give it another name", "name")
 

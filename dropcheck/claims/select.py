@@ -160,10 +160,10 @@ def repeat_command(
 
 
 def _unknown_id(name: str, registry: Registry) -> Problem:
-    """A word that is no id: it may be a slip, or a folder."""
+    """A word that is no id: it may be a slip, or a file or folder."""
     hint = suggestion(name, [*_ids(registry), ALL])
-    if hint is None and name and Path(name).is_dir():
-        hint = f"{name!r} is a folder: write {name}/ for the claims in it"
+    for one in (f"{name}/", f"{name}.yaml") if hint is None and name else ():
+        hint = f"write {one} for the claims in it" if Path(one).exists() else hint
     message = f"there is no claim {name!r} in {registry.name}"
     message = f"{message}, and no such file" if "." in name else message
     return Problem(message, hint=hint or "dropcheck list shows every id")

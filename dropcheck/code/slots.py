@@ -170,6 +170,8 @@ def implementations_of(given: Sequence[str], folder: Path) -> tuple[Implementati
             problems.append(Problem(message, hint=_EXAMPLES))
             continue
         name, slot, target = found.groups("")
+        if name == "model":
+            problems.append(Problem("--with: 'model' is the mathematics", hint=_EXAMPLES))
         own = asked.setdefault(name, {})
         if slot and own.setdefault(slot, target) != target:
             problems.append(Problem(f"--with binds {slot!r} of {name!r} twice"))
@@ -217,12 +219,10 @@ def imported(target: str, folder: Path, slot: str) -> Any:
         raise DropcheckError(problem) from error
     if not callable(code):
         message = f"it is a value of type {type(code).__name__!r}, not a function"
-        problem = Problem(f"{target}, bound to slot {slot!r}: {message}", hint=_CALLABLE)
+        hint = "name a function, a class or a layer"
+        problem = Problem(f"{target}, bound to slot {slot!r}: {message}", hint=hint)
         raise DropcheckError(problem)
     return code
-
-
-_CALLABLE = "name a function, a class or a layer"
 
 
 def _failed(error: BaseException, name: str, folder: str) -> tuple[str, str]:

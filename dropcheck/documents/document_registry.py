@@ -89,8 +89,7 @@ def document_of(data: bytes, path: Path, name: str) -> Registry:
         raise page.report.error()
     registry = builder.registry(marked.title) if builder.claims else Registry(name, {}, {})
     spoken = [one for one, _ in builder.marks.values()]
-    covered = coverage_of(page, marked.passages, spoken)
-    return replace(registry, coverage=(covered,))
+    return replace(registry, coverage=(coverage_of(page, marked.passages, spoken),))
 
 
 class _Builder:
@@ -116,9 +115,7 @@ class _Builder:
         if node is None or node.value is BROKEN:
             return
         if not isinstance(node.value, dict):
-            self.page.refuse(
-                block.start, "a block is a mapping", "write 'models:', and lines below"
-            )
+            self.page.refuse(block.start, "a block is a mapping", "write 'models:' and lines below")
             return
         for key, entry in node.entries.items():
             at = entry.begin
@@ -368,7 +365,9 @@ class _Builder:
             at = self.page.location(formula.at[min(error.column, len(formula.at) - 1)])
             raise DropcheckError(Problem(error.message, at, error.hint)) from None
         for count, text in enumerate(texts, 1):
-            stated = SourceText.placed(text, (0, self.page.location(formula.start)))
+            # where its parts stand in the formula is not known, so that all are at its beginning
+            start = self.page.location(formula.start)
+            stated = SourceText.placed(text, *((at, start) for at in range(len(text) + 1)))
             own = claim.id if count == 1 else f"{claim.id}-{count}"
             yield replace(claim, id=own, statement=stated, formula=True)
 

@@ -137,6 +137,8 @@ MEANT = {
     r"\in": _RANGE,
     r"\equiv": "write =",
     **dict.fromkeys(tex.RELATIONS, "write one relation between two sides"),
+    ":": "write = for :=, and \\mid before a condition",
+    ",": "write decimals as 0.5, and thousands as 1{,}000",
     r"\prime": COMPLEMENT,
     r"\complement": COMPLEMENT,
 }
@@ -239,7 +241,8 @@ def _tokens(formula: str, notation: Mapping[str, str]) -> Iterator[Token]:
         found = _TOKEN.match(formula, at)
         if found is None:
             message = f"'{formula[at]}' is not part of what is read"
-            raise UnreadError(at, message, f"{WHOLE}, or write it as LaTeX does")
+            hint = MEANT.get(formula[at], f"{WHOLE}, or write it as LaTeX does")
+            raise UnreadError(at, message, hint)
         start, at = at, found.end()
         if found["power"]:
             message = f"{found['number']}e… may be a power of ten or a product with e"
@@ -702,7 +705,7 @@ class _FormulaReader:
                     raise self.error(message, "write \\frac{…}{…}, or brackets")
                 if self.token.kind == "number":
                     message = "a number stands to the right of its factor"
-                    raise self.error(message, "write \\cdot between")
+                    raise self.error(message, "write \\cdot between; of one number, 1{,}000")
                 bare = self.peek(-1) not in (")", "]")
                 before, last = last, self.powered()
                 number = before.operand if isinstance(before, Negative) else before
@@ -867,8 +870,14 @@ class _FormulaReader:
         opening = self.token.text
         self.at += 1
         outer, self.stops = self.stops, ()
-        node = self.event()
-        if opening == "{" and self.taken(r"\choose"):
+        start = self.at
+        node = self.powered() if opening == "{" else self.event()
+        if opening == "{" and not self.is_next("}"):
+            self.at = start
+            node = self.sum()
+            if not self.taken(r"\choose"):
+                message = "braces are not printed, and hold one factor"
+                raise self.error(message, "write brackets", self.tokens[start - 1].column)
             node = Call(self.here, tex.GROUPED[r"\binom"][0], (node, self.sum()))
         self.stops = outer
         self.expect(_CLOSES[opening])

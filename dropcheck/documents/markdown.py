@@ -13,7 +13,9 @@ from dropcheck.documents.marks import (
     HIDDEN,
     LONGEST_BEFORE,
     MARK,
+    NO_MARK,
     SHOWS_SOMETHING,
+    UNREAD,
     WORD,
     Comment,
     FormulaSpan,
@@ -29,6 +31,7 @@ from dropcheck.documents.marks import (
     title_of,
 )
 
+_OPENED = re.compile(rf"<!--|{NO_MARK.pattern}")
 _COMMENT = re.compile(r"<!--(?P<text>.*?)-->", re.DOTALL)
 _QUOTED = re.compile(r"[ \t]*>(?:[ \t]?>)*[ \t]?")
 _FRONT = re.compile(r"---[ \t]*\n(?P<text>.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
@@ -145,10 +148,13 @@ class _MarkdownReader:
     def _refuse_open(self, text: str, at: int) -> None:
         """Report a mark that is never closed."""
         if re.match(rf"<!--\s*{WORD}", text) and "-->" not in text:
-            self.page.refuse(at, "this mark is never closed", "close it: -->")
-        elif re.match(rf"<!---+\s*{WORD}\b", text):  # parsers differ on whether it is a comment
-            message = "signs stand before the word of this mark"
-            self.page.refuse(at, message, f"write <!-- {WORD}: … -->, with two hyphens")
+            self.page.refuse(
+                at,
+                "this mark is never closed",
+                "close it with --> in its own paragraph, or its own cell",
+            )
+        elif NO_MARK.match(text) and not MARK.match(text):
+            self.page.refuse(at, *UNREAD)
 
     def _of_inline(self, passages: Sequence[_Passage], region: Piece) -> Iterator[Comment]:
         """The comments of a paragraph, or of the cells of a row."""
@@ -158,10 +164,10 @@ class _MarkdownReader:
         for passage in passages:
             within = 0  # the number of open code tags
             for child in passage.token.children:
-                opened = child.content.find("<!--") if child.type in ("text", "image") else -1
-                if opened >= 0:
-                    where = region.at[max(region.text.find("<!--", at), 0)]
-                    self._refuse_open(child.content[opened:], where)
+                opened = _OPENED.search(child.content) if child.type in ("text", "image") else None
+                if opened is not None:
+                    where = region.at[max(region.text.find(opened[0], at), 0)]
+                    self._refuse_open(child.content[opened.start() :], where)
                     if child.type == "image" and MARK.search(child.content):
                         message = "a mark in the text of a picture is not read"
                         self.page.refuse(where, message, "write it behind the picture")

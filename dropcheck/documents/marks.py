@@ -26,6 +26,12 @@ _BEHIND_SIGNS = re.compile(
 )
 MARK = re.compile(rf"<!--\s*{WORD}\b")
 """Matches the beginning of a mark, in formats with HTML comments."""
+NO_MARK = re.compile(rf"(?:<!|<?--|%)[\s!–—-]{{0,4}}{WORD}\s*(?:#[\w-]+\s*)?:")
+"""Matches what was meant to begin a mark, and is text that a reader sees."""
+UNREAD = (
+    "a mark does not begin like this, and what is not read claims nothing",
+    f"write <!-- {WORD}: … -->, with two hyphens, and in LaTeX % {WORD}: …",
+)
 _LIKE = 0.78  # the similarity to WORD of a word with one letter added, dropped or changed
 
 
@@ -222,22 +228,19 @@ def parts_of(comments: Iterable[Comment | KeyBlock], page: Page) -> tuple[Mark |
             line = comment.text.text.find("\n", head.end()) + 1
             lines = Piece(comment.text.text[line:], comment.text.at[line:])
             parts.append(KeyBlock(text=lines, start=rest.start))
-        elif not head["colon"] and rest.text:
-            page.refuse(comment.start, "a colon is missing", f"write {WORD}: …")
+        elif (not head["colon"] and rest.text) or rest.text.startswith("#"):
+            message = f"this mark begins with neither '{WORD}:' nor '{WORD} #id:'"
+            page.refuse(comment.start, message, "write one of the two; an id is one word")
         else:
             parts.append(Mark(comment=comment, id=head["id"], body=rest))
     return tuple(parts)
 
 
 def _misspelt(comment: Comment, word: str, head: re.Match[str] | None, page: Page) -> None:
-    if _BEHIND_SIGNS.match(comment.text.text):
-        hint = f"write <!-- {WORD}: …; a mark that is not read claims nothing"
-        page.refuse(comment.start, "signs stand before the word of this mark", hint)
-        return
-    like = difflib.SequenceMatcher(None, word.lower(), WORD).ratio()
-    if head is not None and like >= _LIKE and (head["colon"] or comment.own_line):
-        hint = f"write {WORD!r}; a mark that is not read claims nothing"
-        page.refuse(comment.start, f"{word!r} is no mark", hint)
+    like = difflib.SequenceMatcher(None, word.lower(), WORD).ratio() >= _LIKE
+    meant = like and head is not None and (head["colon"] or comment.own_line)
+    if meant or _BEHIND_SIGNS.match(comment.text.text):
+        page.refuse(comment.start, *UNREAD)
 
 
 LONGEST_TITLE = 100
@@ -432,8 +435,7 @@ _RELATION = re.compile(r"(~=|==|<=|>=|<|>)")
 _STANDS_FOR_FIGURE = re.compile(r"(?<![\w.\])])_(?![\w(\[])")
 _LINE_BREAK = re.compile(r"\s*\n\s*")
 _STATEMENT = "write the statement in it, as in dropcheck: E(y) == x"
-_SPACE = "take away the space before the mark"
-_STOPPED = re.compile(r"(?:\$|\\[)\]]|\\end\{\w+\*?\})[.,;:]\Z")
+_BEHIND = "let nothing stand between, in Markdown not even a space"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -479,9 +481,7 @@ def spoken_of(mark: Mark, stated: Piece | None) -> Spoken:
     figure, printed = _figure(mark)
     value, fraction = figure.written, figure.digits is None
     if fraction and sign == ROUNDED:
-        raise UnreadError(
-            -1, "a fraction is not rounded", "write ==, or print the figure in decimals"
-        )
+        raise UnreadError(-1, "a fraction is not rounded", "write ==, or print it in decimals")
     if not sign:
         put = f"({value})" if value.startswith("-") or fraction else value
         statement = rest.replaced(_STANDS_FOR_FIGURE, put)
@@ -489,8 +489,7 @@ def spoken_of(mark: Mark, stated: Piece | None) -> Spoken:
         statement = rest + _at(f" == {value}", printed.start)
     else:
         statement = _at(f"{value} {sign} ", printed.start) + rest
-    rounded = sign == ROUNDED
-    return Spoken(statement=statement, figure=figure, printed=printed, rounded=rounded)
+    return Spoken(statement=statement, figure=figure, printed=printed, rounded=sign == ROUNDED)
 
 
 def _at(text: str, start: int) -> Piece:
@@ -510,22 +509,15 @@ def _of_formula(mark: Mark) -> Spoken:
         )
     if comment.unread:
         raise UnreadError(-1, comment.unread, _STATEMENT)
-    if _figure_at_end(text):
+    try:
+        is_figure = read_before(text, len(text)) is not None
+    except UnreadError:  # there are several ways to read it
+        is_figure = True
+    if is_figure:
         message = "this mark does not say what the figure before it is"
         raise UnreadError(-1, message, "write ~= or == and what it is, as in dropcheck: ~= E(y)")
     message = "neither a figure nor a formula stands right before this mark"
-    hint = _STATEMENT if formula is None else _SPACE
-    if _STOPPED.search(text):
-        hint = f"put the mark before the {text[-1]!r}, right behind the formula"
-    raise UnreadError(-1, message, hint)
-
-
-def _figure_at_end(text: str) -> bool:
-    """Whether a text ends in a figure, even if there are several ways to read it."""
-    try:
-        return read_before(text, len(text)) is not None
-    except UnreadError:
-        return True
+    raise UnreadError(-1, message, f"{_BEHIND}, or {_STATEMENT}")
 
 
 def _figure(mark: Mark) -> tuple[Figure, Piece]:
@@ -535,10 +527,8 @@ def _figure(mark: Mark) -> tuple[Figure, Piece]:
     figure = read_before(text, len(text))
     if figure is None:
         message = comment.unread or "no figure stands right before this mark"
-        hint = f"let nothing stand between, or {WHOLE}"
-        if comment.before.text[-1:].isspace() and _figure_at_end(comment.before.text.rstrip()):
-            hint = _SPACE
-        elif comment.formula is not None:
+        hint = f"{_BEHIND}, or {WHOLE}"
+        if comment.formula is not None:
             hint = f"a formula does: {_STATEMENT}"
         raise UnreadError(-1, message, hint)
     if goes_on(comment.after):

@@ -16,7 +16,9 @@ from dropcheck.documents.marks import (
     BLOCK_KEYS,
     FORMULAS,
     LONGEST_BEFORE,
+    NO_MARK,
     SHOWS_SOMETHING,
+    UNREAD,
     WORD,
     Comment,
     KeyBlock,
@@ -188,6 +190,8 @@ class _TexReader:
         if not self.preamble and SHOWS_SOMETHING.search(text):
             unread_spans = [one.span() for one in _NO_PROSE.finditer(text)]
             shown = hide(text, [*unread_spans, *self.hidden])
+            for found in NO_MARK.finditer(shown):
+                self.page.refuse(piece.at[found.start()], *UNREAD)
             heading = bool(headings) and text.lstrip().startswith("\\")
             self.passages.append(Prose(piece=Piece(shown, piece.at), heading=heading))
         self._begin()

@@ -17,7 +17,6 @@ from dropcheck.analysis.strategy import BlockMeans, Strategy, strategy_of
 from dropcheck.analysis.support import may_be_undefined, support
 from dropcheck.array_types import Floats
 from dropcheck.claims.registry import Case
-from dropcheck.claims.select import repeat_command
 from dropcheck.claims.values import case_name, decimal_text, parameter_text
 from dropcheck.errors import TO_REPORT, DropcheckError, InternalError, Problem, as_own
 from dropcheck.execution.schedule import Deadline
@@ -657,8 +656,7 @@ def disagreement(
             f"{case_name(case.claim.id, case.parameters)}: the draws say {ends}, and by the model "
             f"the exact value is {exact.value:.10g}",
             case.claim.location,
-            hint=f"one of the two is wrong: {TO_REPORT}, with the claims file and this command: "
-            f"{repeat_command(case, seed)}",
+            hint=f"one of the two is wrong: {TO_REPORT}, with the claim and the seed, {seed}",
         )
     )
 

@@ -89,7 +89,7 @@ def test_a_folder_stands_for_the_files_in_it_that_hold_claims(cli: Cli) -> None:
     assert "note: docs holds docs/sums.md, docs/more/own.yaml\n" in told.err
     run = cli("run", "docs/", "kept-share", "--format", "json")
     assert "--file docs/ " in json.loads(run.out)["cases"][0]["repeat"]
-    assert "hint: 'docs' is a folder: write docs/ " in cli("list", "docs").err
+    assert "hint: write docs/ " in cli("list", "docs").err
     Path("kept").write_text(CLAIMS.replace("kept-share", "kept"), encoding="utf-8")
     assert listed(cli, "kept", "-f", "kept") == ["kept"]  # the id, and the file by its option
 

@@ -247,7 +247,7 @@ NO_MARKS = {
         f"<div>\n<code>8<!-- {MARK} --></code>\n</div>\n", "nothing at all\n", "",
     ],
     "a.tex": [
-        f"8\\% {MARK}", f"\\verb|8 % {MARK}|",
+        f"\\verb|8 % {MARK}|",
         f"\\begin{{verbatim}}\n8 % {MARK}\n\\end{{verbatim}}",
         f"\\begin{{comment}}\n8 % {MARK}\n\\end{{comment}}", f"\\url{{a%{MARK}}}",
         f"\\end{{document}}\n8 % {MARK}", f"\\iffalse\n8 % {MARK}\n\\fi",

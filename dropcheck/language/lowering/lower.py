@@ -27,7 +27,7 @@ from dropcheck.language.graph import (
     kernel_of,
     tuples,
 )
-from dropcheck.language.hints import function_hint, written_call
+from dropcheck.language.hints import function_hint, slip_of, written_call
 from dropcheck.language.lowering.builder import Context, shape_at
 from dropcheck.language.lowering.model import (
     batch_shape,
@@ -215,7 +215,7 @@ def call(context: Context, node: Call) -> Value:
         return _rounded(context, *node.arguments)
     if function is None:
         if node.name not in context.scope:
-            raise unknown_function(node)
+            raise unknown_function(context, node)
         raise node.at.error(
             f"{node.name!r} is no function: it has a value",
             f"write {node.name}[…] for an element, and {node.name} * (…) for a product",
@@ -240,8 +240,8 @@ def _rounded(context: Context, number: Node, to: Node) -> Value:
     return context.graph.elementwise(ROUNDED[dtype], (context.lower(number),), to.at)
 
 
-def unknown_function(node: Call) -> DropcheckError:
-    """The error for a call of something that is not a function."""
+def unknown_function(context: Context, node: Call) -> DropcheckError:
+    """The error for a call of something that is neither a function nor one of the slots."""
     if node.name in LAWS:
         return node.at.error(
             f"{node.name!r} is a law, and cannot stand in an expression",
@@ -257,9 +257,8 @@ def unknown_function(node: Call) -> DropcheckError:
             f"{INDEPENDENT!r} is a statement by itself, and cannot be a part of an expression",
             f"write claim: {SIGNATURE}, and expect: refuted where they depend on each other",
         )
-    return node.at.error(
-        f"{node.name!r} is not a function of the language", function_hint(node.name)
-    )
+    hint = slip_of(node.name, context.slots.known) or function_hint(node.name)
+    return node.at.error(f"{node.name!r} is not a function of the language", hint)
 
 
 def _function(context: Context, function: Function, node: Call) -> Value:
