@@ -927,6 +927,7 @@ class _FormulaReader:
 
     def _call(self, name: str, opening: str) -> Node:
         self.at += 1
+        start = self.token.column
         outer, self.stops = self.stops, _BARS if name in OPERATORS else ()
         arguments, conditions = self.listed(), list[Node]()
         if name in OPERATORS and self.taken(r"\mid", *_BARS):
@@ -942,6 +943,10 @@ class _FormulaReader:
         self.expect(_CLOSES[opening])
         if name == PROBABILITY and all(map(self.is_event, arguments)):
             arguments = [self._joined(arguments)]
+        elif name == PROBABILITY:  # papers write P(2) for P(X = 2)
+            read = [one for one in syntax.walk(*arguments) if isinstance(one, Name)]
+            if not any(self._is_random(one.name) for one in read):
+                raise self.error("a number is no event", "write X = 6", start)
         keywords = (("given", self._joined(conditions)),) if conditions else ()
         if len(arguments) > 1:
             name = PAIRWISE.get(name, name)
@@ -1337,7 +1342,6 @@ def unread(token: Token, names: Collection[str]) -> UnreadError:
 def cut(token: Token, names: Collection[str], *, subscripted: bool) -> list[str]:
     """Letters cut into names; with `subscripted`, the last one may begin a name such as d_k."""
     text = token.text
-
     if len(text) > LONGEST_WORD:
         raise UnreadError(token.column, f"{text[:12]}… is no name of the model")
     ways: dict[int, list[list[str]]] = {len(text): [[]]}
@@ -1405,8 +1409,7 @@ def refuse_call(left: Node, right: Node, axes: AxisCounts, column: int) -> None:
     summed = isinstance(right, Negative) or (
         isinstance(right, Binary) and right.operator in ("+", "-")
     )
-    array = axes_of(left, axes) != 0
-    if array or not (letter and summed) or head in tex.NAMES_OF_FUNCTIONS:
+    if axes_of(left, axes) != 0 or not (letter and summed) or head in tex.NAMES_OF_FUNCTIONS:
         message = f"{left.name!r} before brackets may be a function or a factor"
         raise UnreadError(column, message, rf"write \cdot between for a product, or {WHOLE}")
 
