@@ -40,7 +40,7 @@ def test_a_wrong_value_is_told_by_the_draws(monkeypatch: Patch) -> None:
                 InternalError, match=r"by the model the exact value is 1\.1"
             ) as told:
                 judged(N, claim, draws_only=False)
-            assert "dropcheck run claim" in str(told.value)
+            assert "the claim and the seed, 0" in str(told.value)
     for module in (averages, look):
         monkeypatch.setattr(module, "exact_quantity", off_by(2))
     claim = "E(x**2) == 1 + 1 / 50"
