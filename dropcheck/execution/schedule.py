@@ -21,6 +21,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from dropcheck import interrupt
 from dropcheck.errors import DropcheckError, as_own
 from dropcheck.execution.pool import Lost, Workers, submitted, tune_for_good, tuned_numpy
 from dropcheck.simulation.blocks import Request, joined
@@ -248,6 +249,8 @@ class _Run(Generic[Result]):
     def results(self) -> Iterator[tuple[int, Result]]:
         """(position, result) of each case, as they finish."""
         while self.waiting or self.parked or self.out or self.finished:
+            if interrupt.heard():  # its exception may be lost, as in an import or a destructor
+                raise KeyboardInterrupt
             while self.finished:
                 yield self.finished.popleft()
             if self.out < AHEAD * self.threads and (self.waiting or self.parked):

@@ -150,6 +150,17 @@ def test_an_interruption_yields_what_is_finished(monkeypatch: pytest.MonkeyPatch
     assert no_workers_left()
 
 
+def test_an_interruption_whose_exception_was_lost_ends_the_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    registry = registry_of(*(entry(f"claim-{n}", N, "E(x**2) == 1") for n in range(12)))
+    running = verify_cases(registry.expand(), Settings(threads=1), registry)
+    assert next(running).claim == "claim-0"
+    monkeypatch.setattr("dropcheck.interrupt.heard", lambda: True)
+    with pytest.raises(KeyboardInterrupt):
+        assert len([*running]) < 11
+
+
 @pytest.mark.parametrize("claim", ["E(log(y)) == 1", "P(log(y) > 0) == 1", "P(log(y) > 0) == 0.9"])
 def test_an_error_in_one_case_stops_no_other(claim: str) -> None:
     registry = registry_of(
