@@ -72,17 +72,20 @@ def statements(
     ('1 - p == 0.5',)
     """
     try:
-        tokens = scripts_in_order(tokens_of(formula, notation or {}))
+        tokens = scripts_in_order(_without_braces(tokens_of(formula, notation or {})))
         rows = rows_of(tokens)
         if last_row and rows:
             end = rows[-1][-1][-1].column
             begins = [one.column for one in tokens if one.kind == "row" and one.column < end]
             rows = [said for said in rows if not begins or said[-1][-1].column > begins[-1]]
             if len(rows[0]) > 1:
-                rows[0] = [[*_last_side(rows[0][-2]), *rows[0][-1]]]
+                before = rows[0][-2]
+                rows[0] = [[*before[max(_outside(before), default=-1) + 1 :], *rows[0][-1]]]
         links: list[_Link] = []
         for said in rows or [[]]:
-            reader = _FormulaReader(formula, [*chain(*said)], names)
+            last = max((one.column for one in chain(*said)), default=0)
+            end = min((one.column for one in tokens if one.column > last), default=len(formula))
+            reader = _FormulaReader(formula[:end], [*chain(*said)], names)
             links += reader.links(ends=len(said) > 1 and not each)
         return tuple(map(_statement, links))
     except RecursionError:
@@ -284,6 +287,31 @@ def _upright(command: str, word: str) -> tuple[str, str]:
     return "word", word
 
 
+def _without_braces(tokens: Iterable[Token]) -> list[Token]:
+    """The tokens without braces around no argument: they are not printed, so they say nothing."""
+    shown: list[Token] = []
+    opened: list[tuple[Token, int, int]] = []
+    missing = 0  # arguments of the command before
+    for token in tokens:
+        shown.append(token)
+        if token.text == "{":
+            opened.append((token, len(shown), missing))
+            missing = 0
+        elif token.text == "}" and opened:
+            brace, start, missing = opened.pop()
+            held = shown[start:-1]
+            chosen = _outside(held, (r"\choose",)) or [one.text for one in held] == [","]
+            if not missing and not chosen:
+                if held[1:] and _outside(held, (*_SIGNS, *_RELATES)):
+                    message = "braces are not printed, and hold one factor"
+                    raise UnreadError(brace.column, message, "write brackets")
+                shown[start - 1 :] = held
+            missing = max(missing - 1, 0)
+        else:
+            missing = _ARGUMENTS.get(token.text, max(missing - 1, 0))
+    return shown
+
+
 _WITHIN_WORD = re.compile("[A-Za-z]{2}")  # where a piece of notation ends within a word
 _SCRIPTS = ("'", "_", "^")  # in the order in which they are read
 
@@ -340,6 +368,7 @@ _APPROXIMATELY = r"\approx"
 _RELATES = {**tex.RELATIONS, _APPROXIMATELY: ROUNDED}
 _GO_ON = (*_SIGNS, *_RELATES)
 _PARTS = (r"\quad", r"\qquad", tex.AND)
+_PART_EVENTS = (",", "|", r"\vert", r"\mid", tex.AND, tex.OR)
 
 
 def rows_of(tokens: Iterable[Token]) -> list[list[list[Token]]]:
@@ -350,32 +379,31 @@ def rows_of(tokens: Iterable[Token]) -> list[list[list[Token]]]:
     it may list what is related: `1 \le i, j \le n`.
     """
     found: list[list[list[Token]]] = []
+    several = False  # whether it is not known with which statement a row would go on
     for tokens_of_row in _cells(tokens, lambda one: one.kind == "row"):
         row = _without_quads(tokens_of_row)
         apart = _cells(row, lambda one: one.text in _PARTS and one.kind != "letters")
         apart = [part[:-1] if part[-1].text == "," else part for part in apart]
         apart[1:] = [[one for one in part if one.text != "&"] for part in apart[1:]]
-        related = all(any(map(_is_relation, part)) for part in apart)
-        if not (apart and related) or any(part[0].text in (*_GO_ON, "(") for part in apart[1:]):
+        begins = {part[0].text for part in apart[1:]}
+        if not (apart and all(map(_outside, apart))) or not begins.isdisjoint((*_GO_ON, "(")):
             apart = [row]  # what stands between is refused
         parts = _cells(apart[0], lambda one: one.text == "&")
         for place, part in enumerate(parts):
             before = parts[place - 1] if place else found[-1][-1] if found else []
-            related = any(map(_is_relation, chain(*parts[place:])))
-            if before and _is_relation(part[0]) and not place:
-                found[-1].append(part)
-            elif not before:
+            relation, sign = _is_relation(part[0]), part[0].text in _SIGNS
+            goes_on = relation or (sign and not any(map(_outside, parts[place:])))
+            goes_on = goes_on or (bool(before) and before[-1].text in _GO_ON)
+            if not before or not (goes_on or place or sign):
                 found.append([part])
-            elif (
-                _is_relation(part[0]) or before[-1].text in _GO_ON
-                or (part[0].text in _SIGNS and not related)
-            ):  # fmt: skip
-                found[-1][-1] += part
-            elif place or part[0].text in _SIGNS:
+            elif not goes_on or (several and not place):
                 message = "a statement may go on or begin here"
                 raise UnreadError(part[0].column, message, _EACH)
+            elif relation and not place:
+                found[-1].append(part)
             else:
-                found.append([part])
+                found[-1][-1] += part
+        several = len(apart) > 1
         found += [[part] for part in apart[1:]]
     return found
 
@@ -394,24 +422,28 @@ def _cells(tokens: Iterable[Token], ends: Callable[[Token], bool]) -> list[list[
 
 
 def _without_quads(tokens: Sequence[Token]) -> list[Token]:
-    r"""The tokens of a row without each `\quad` at an edge, beside a relation or in brackets."""
+    r"""The tokens of a row without each `\quad` at an edge or beside a relation.
+
+    In brackets, those beside what parts events go too; others may be "and" or a product.
+    """
     shown = []
     depth = 0
     for before, one, after in zip((None, *tokens), tokens, (*tokens[1:], None), strict=False):
         depth += _OPENS.get(one.text, 0)
         beside = {other and other.text for other in (before, after)}
-        edge = not beside.isdisjoint({None, "&", *_RELATES})
-        shown += [] if (edge or depth > 0) and one.text in (r"\quad", r"\qquad") else [one]
+        edge = not beside.isdisjoint({None, "&", *_RELATES, *(_PART_EVENTS if depth > 0 else ())})
+        shown += [] if edge and one.text in (r"\quad", r"\qquad") else [one]
     return shown
 
 
-def _last_side(row: Sequence[Token]) -> Sequence[Token]:
-    """The tokens of a row behind its last relation outside of brackets."""
-    depth = first = 0
-    for at, token in enumerate(row, 1):
+def _outside(tokens: Sequence[Token], texts: Collection[str] = _RELATES) -> list[int]:
+    """Where one of these signs, by default a relation, stands outside of brackets."""
+    places, depth = [], 0
+    for at, token in enumerate(tokens):
         depth += _OPENS.get(token.text, 0)
-        first = at if _is_relation(token) and depth <= 0 else first
-    return row[first:]
+        if depth <= 0 and token.text in texts and token.kind in ("symbol", "command"):
+            places.append(at)
+    return places
 
 
 def _is_relation(token: Token) -> bool:
@@ -430,6 +462,10 @@ _TIMES = (r"\cdot", r"\times", r"\odot", "*", "/")
 # Tokens that end an argument without brackets. Before others, such as a power, it may go on.
 _ENDS = {*"+-,)]}|", "", r"\}", r"\rbrace", r"\mid", *_RELATES, *tex.CALLED}
 _ENDS |= {closing for closing, _ in tex.ENCLOSING.values()}
+# How many arguments in braces stand behind a token.
+_MACROS = {one for one in tex.CALLED if "{" not in one}
+_ARGUMENTS = dict.fromkeys(("_", "^", *tex.ACCENTS, *_MACROS), 1) | dict.fromkeys(FRACTIONS, 2)
+_ARGUMENTS |= {command: count for command, (_, count) in tex.GROUPED.items()}
 # Commands that begin such an argument; the second are those before which only operators stand.
 _ALONE = {*tex.ACCENTS, *tex.GROUPED, *FRACTIONS, *tex.LETTERS}
 _ALONE_OF_ALL = {*tex.TOTALS, *tex.ENCLOSING, *_BARS, *tex.CALLED}
@@ -870,14 +906,8 @@ class _FormulaReader:
         opening = self.token.text
         self.at += 1
         outer, self.stops = self.stops, ()
-        start = self.at
-        node = self.powered() if opening == "{" else self.event()
-        if opening == "{" and not self.is_next("}"):
-            self.at = start
-            node = self.sum()
-            if not self.taken(r"\choose"):
-                message = "braces are not printed, and hold one factor"
-                raise self.error(message, "write brackets", self.tokens[start - 1].column)
+        node = self.event()
+        if opening == "{" and self.taken(r"\choose"):
             node = Call(self.here, tex.GROUPED[r"\binom"][0], (node, self.sum()))
         self.stops = outer
         self.expect(_CLOSES[opening])
@@ -917,10 +947,9 @@ class _FormulaReader:
                              "write it behind brackets around all")  # fmt: skip
         opening = self.token.text
         # \E{X} is a macro with brackets or without, so that nothing may follow that would go on
-        macro = opening == "{" and re.fullmatch(r"\\[A-Za-z]+", self.peek(-1)) is not None
-        if opening in _CLOSES and (opening != "{" or (macro and name in OPERATORS)):
+        if opening in _CLOSES and (opening != "{" or name in OPERATORS):
             node = self._call(name, opening)
-            if macro and self.token.text not in _ENDS:
+            if opening == "{" and self.token.text not in _ENDS:
                 raise self.error(f"the argument of {name} may go on here", f"write {name}(…)")
             return node
         return Call(self.here, name, (self._bare_argument(name),))
@@ -1129,14 +1158,9 @@ class _FormulaReader:
         self.at += 1
         below = self.taken("_")
         column = self.token.column
-        if below and self.taken("{"):
-            node: Node | None = self.event()
-            self.expect("}")
-        elif below:
+        if below:
             self._refuse_long()
-            node = self.atom()
-        else:
-            node = self.atom() if self.is_next("(", "[", "\\{", "\\lbrace") else None
+        node = self.atom() if below or self.is_next("(", "[", "\\{", "\\lbrace") else None
         if node is None or not self.is_event(node):
             raise self.error("an indicator is of an event", "write \\mathbb{1}(x > 0)", column)
         self.refuse_complements(node, event=True)

@@ -77,6 +77,10 @@ READ = {
     r"P(\text{not } H) = {\rm Prob}\{H\}": "P(not H) == P(H)",
     r"\sigma_{q_1} = \sigma_{n_{in}} + \$1.50": "sigma_q_1 == sigma_n_in + 1.5",
     r"\log \beta_0 = {\color{blue} n}": "log(beta_0) == n",
+    # braces are not printed
+    r"{E x}^2 = {\sum_{i=1}^n q_i}^2 {}{=} p{(1 - p)}": "E(x**2) == sum(q[0:n]**2); "
+        "sum(q[0:n]**2) == p * (1 - p)",
+    r"\mathrm{E}{(x)} = {{n + 1 \choose 2}}^2": "E(x) == comb(n + 1, 2)**2",
     # Greek letters with what stands below them, and signs in bold
     r"x \beta_0 = \tau_1^2": "x * beta_0 == tau1**2",
     r"\boldsymbol{\sigma} = \bm{\beta}_0": "sigma == beta_0",
@@ -114,6 +118,8 @@ READ = {
     r"x &= y + 1 \\ &\quad - p": "x == y + 1 - p",
     r"x = & \; y \\ \cdot & p": "x == y * p",
     r"E[x &+ \\ &y] = 0": "E(x + y) == 0",
+    r"x &= y \\ &\quad + \sum_{i=1}^n q_i": "x == y + sum(q[0:n])",
+    r"x &\approx 0.50 && y = 1 \\ p \approx 0.2": "x ~= 0.50; y == 1; p ~= 0.2",
     r"x &=& y": "x == y",
     # operators by other names, and without brackets
     r"\E x = \Var(x) = \mathsf{E}\{x\}": "E(x) == Var(x); Var(x) == E(x)",
