@@ -294,18 +294,12 @@ class Law:
             out = np.asarray(self._drawn(generator, size, arguments), dtype=dtype)
             if self.discrete or self.own_axes:
                 return out
-            least, most, still = self._limits(*map(plain_argument, arguments))
-            out = moved_between(out, least, most)
-            if still is not None:  # there 0 times an overflow would be NaN
-                np.copyto(out, least, where=still)
-            return out
+            return moved_between(out, *self._limits(*map(plain_argument, arguments)))
 
     @remembered
-    def _limits(self, *arguments: Any) -> tuple[Any, Any, Any]:
-        """The ends of draws, as `limits` has them; and where they meet, None if nowhere."""
-        low, high = self.ends_at([np.asarray(one, np.float64) for one in arguments])
-        still = np.equal(low, high)
-        return *limits(low, high), still if still.any() else None
+    def _limits(self, *arguments: Any) -> tuple[Any, Any]:
+        """The ends of draws, as `limits` has them."""
+        return limits(*self.ends_at([np.asarray(one, np.float64) for one in arguments]))
 
     def _drawn(self, generator: Generator, size: Size, arguments: Arguments) -> Array:
         if self.sampler is None:

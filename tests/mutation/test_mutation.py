@@ -269,3 +269,14 @@ def test_threads_and_selection_change_nothing() -> None:
     fates = [[(one.changed, one.fate) for one in each.mutants] for each in (alone, together["a"])]
     assert fates[0] == fates[1]
     assert mutated(registry, Settings(seed=1))["b"].draws != together["b"].draws
+
+
+def test_what_stays_undecided_is_no_pass(tmp_path: Path) -> None:
+    from dropcheck.cli import main
+    from dropcheck.cli_output import ExitCode
+
+    file = tmp_path / "claims.yaml"
+    text = HALF.replace("\n", "\n    ")
+    file.write_text(f"dropcheck: 1\nclaims:\n  c:\n    title: t\n    {text}\n", encoding="utf-8")
+    assert main(["mutate", "-f", str(file), "-q"]) == ExitCode.PASSED
+    assert main(["mutate", "-f", str(file), "-q", "--max-draws", "64"]) == ExitCode.UNDECIDED
