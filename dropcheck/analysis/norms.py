@@ -541,16 +541,18 @@ def _sum_log_size(use: Quantity, p: float) -> float:
 
 
 def _sum_log_moment(use: Quantity, t: float) -> float:
-    """The sum for independent parts; else by the hull of a part, or by Cauchy-Schwarz."""
-    a, b = use.below
+    """The sum for independent parts; else by the hull of a part, or by Cauchy-Schwarz.
+
+    The state of a loop is asked last, and not at all where the other part has no bound.
+    """
     sign = 1.0 if use.value.operation == "+" else -1.0
+    parts = zip(use.below, (t, sign * t), strict=True)
+    (x, s), (y, r) = sorted(parts, key=lambda part: part[0].depth)
     if use.independent:
-        return a.log_moment(t) + b.log_moment(sign * t)
-    return min(
-        (a.log_moment(2 * t) + b.log_moment(2 * sign * t)) / 2,
-        highest(a.hull, t) + b.log_moment(sign * t),
-        a.log_moment(t) + highest(b.hull, sign * t),
-    )
+        return x.log_moment(s) + y.log_moment(r)
+    ways = [(1.0, highest(x.hull, s)), (2.0, x.log_moment(2 * s) / 2)]
+    bounds = [own + y.log_moment(order * r) / order for order, own in ways if own < INF]
+    return min([*bounds, x.log_moment(s) + highest(y.hull, r)])
 
 
 def _apart_and_others(use: Quantity) -> tuple[int, int]:

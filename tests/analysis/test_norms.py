@@ -210,6 +210,15 @@ def test_a_bound_of_a_queue_does_not_grow_with_the_steps() -> None:
     assert 2 * (1 - 1e-2) <= norm(value, 2) <= 9
 
 
+def test_a_queue_whose_draws_stand_in_arrays_has_a_bound() -> None:
+    body = "  w = relu(w + s[t] - a[t])"
+    draws = "s ~ exponential(0.5)[60]\na ~ exponential(1)[60]\nw = 0"
+    value = expressed(lowering(f"{draws}\nfor t in range(60):\n{body}"), "w")
+    known = Norms()
+    assert 1 <= known.norm(value, 2) <= 130
+    assert known.bounds <= 25_000
+
+
 def test_a_square_of_squares_is_not_opened_without_end() -> None:
     value = expressed(lowering("x ~ normal(0, 1)\nfor t in range(200):\n  x = x * x"), "x")
     assert norm(value, 2) == math.inf
