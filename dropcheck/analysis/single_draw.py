@@ -379,7 +379,8 @@ def mean_over(law: Law, arguments: tuple[Plain, ...], integrand: SingleDrawInteg
         values, chances, outside = points
         listed = _enumerated(integrand, values, chances)
         low, high = law.support(*arguments)
-        beyond = cells.tail_error(integrand, low, high, sum(outside)) if any(outside) else 0.0
+        tail = (np.array([one]) for one in (low, high, sum(outside)))
+        beyond = cells.tail_error(integrand, *tail) if any(outside) else 0.0
         return replace(listed, error=listed.error + beyond)
 
 

@@ -112,14 +112,14 @@ class Cells(NamedTuple):
 class CutLaw:
     """A continuous law with fixed arguments, to be cut into cells.
 
-    `first` are the first cells; `tails` are the intervals beyond them: start, end, probability.
+    `first` are the first cells; `tails` are the cells beyond them: low, high, probability.
     `error` is the relative error of the density, measured by the distribution function.
     """
 
     law: Law
     arguments: tuple[Any, ...]
     first: Cells
-    tails: tuple[tuple[float, float, float], ...]
+    tails: tuple[Floats, Floats, Floats]
     error: float
 
 
@@ -136,18 +136,19 @@ def cut_law(law: Law, arguments: tuple[Any, ...]) -> CutLaw | None:
         ends = [*lower, *upper]
         edges = np.unique([low, high, *(end for end in ends if low <= end <= high)])
         edges = edges[np.isfinite(edges)]
-        tails = []
-        if low == -math.inf:
-            tails.append((low, float(edges[0]), _chance(law.cdf, edges[0], arguments)))
-        if high == math.inf:
-            tails.append((float(edges[-1]), high, _chance(law.survival, edges[-1], arguments)))
+        beyond = [
+            (low, edges[0], _chance(law.cdf, edges[0], arguments)),
+            (edges[-1], high, _chance(law.survival, edges[-1], arguments)),
+        ]
+        infinite = [one for one in beyond if math.isinf(one[1] - one[0])]
+        tails = np.array(infinite, np.float64).reshape(-1, 3).T
         first = _cells(law, arguments, edges[:-1], edges[1:])
         least, most = _chances(law, arguments, edges[:-1], edges[1:])
         total = first.weights.sum(axis=1)
         telling = (_error_of(first.density, first.draw) < 1e-9 * total) & (least > LEAST_TELLING)
         wrong = np.where(telling, np.abs(total / most - 1), 0.0)
         error = float(wrong.max(initial=0.0)) + DISTRIBUTION_ERROR
-        return CutLaw(law, arguments, first, tuple(tails), error)
+        return CutLaw(law, arguments, first, (tails[0], tails[1], tails[2]), error)
 
 
 def _chance(probability: Callable[..., Any], end: float, arguments: tuple[Any, ...]) -> float:
@@ -290,7 +291,7 @@ def mean(law: Law, arguments: tuple[Any, ...], integrand: Integrand) -> Estimate
         start = cut_law(law, arguments)
         if start is None:
             return UNKNOWN
-        beyond = math.fsum(tail_error(integrand, *tail) for tail in start.tails)
+        beyond = tail_error(integrand, *start.tails)
         parts = _at_poles(_parts(integrand, start.first, start.error), integrand)
         for _ in range(MOST_ROUNDS):
             unbounded = np.isinf(parts.errors)
@@ -317,28 +318,30 @@ def mean(law: Law, arguments: tuple[Any, ...], integrand: Integrand) -> Estimate
 def _at_poles(parts: Parts, integrand: Integrand) -> Parts:
     """The parts of cells, with those of unlikely unbounded cells, as at a pole, set to 0.
 
-    Their errors are bounded as those of tails.
+    Their errors are bounded as those of tails, together: the first of them has the bound.
     """
-    for at in np.flatnonzero(np.isinf(parts.errors) & parts.stuck):
-        ends = float(parts.low[at]), float(parts.high[at])
-        parts.values[at], parts.errors[at] = 0.0, tail_error(integrand, *ends, parts.chances[at])
-        if not math.isfinite(parts.errors[at]):
-            break
+    poles = np.flatnonzero(np.isinf(parts.errors) & parts.stuck)
+    parts.values[poles] = parts.errors[poles] = 0.0
+    ends = parts.low[poles], parts.high[poles]
+    parts.errors[poles[:1]] = tail_error(integrand, *ends, parts.chances[poles])
     return parts
 
 
-def tail_error(integrand: Integrand, low: float, high: float, chance: float) -> float:
-    """A bound of E|g| 1_A for a tail A from `low` to `high`, which has this probability."""
-    unknown = np.array([math.inf])
-    tail = Enclosure(np.array([low]), np.array([high]), Near(unknown, unknown))
-    best = float(integrand.enclosed(tail).most[0]) * chance
-    best = math.inf if math.isnan(best) else best
-    for order in TAIL_ORDERS if best > NEGLIGIBLE_TAIL else ():
+def tail_error(integrand: Integrand, low: Floats, high: Floats, chances: Floats) -> float:
+    """A bound of E|g| 1_A for cells A from `low` to `high`, which have these probabilities."""
+    if not len(low):
+        return 0.0
+    unknown = np.full(len(low), math.inf)
+    each = integrand.enclosed(Enclosure(low, high, Near(unknown, unknown))).most * chances
+    each = np.where(np.isnan(each), math.inf, each)
+    large = each > NEGLIGIBLE_TAIL
+    best, chance = float(each[large].sum()), float(chances[large].sum())
+    for order in TAIL_ORDERS if large.any() else ():
         share = chance ** (1 - 1 / order)
         best = min(best, integrand.norm(order) * share)
         if share <= SMALL_SHARE and best < math.inf:
             break
-    return best
+    return best + float(each[~large].sum())
 
 
 # What is larger where draws are usual may overflow further out, though it hardly grows.
