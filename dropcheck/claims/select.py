@@ -162,6 +162,8 @@ def repeat_command(
 def _unknown_id(name: str, registry: Registry) -> Problem:
     """A word that is no id: it may be a slip, or a file or folder."""
     hint = suggestion(name, [*_ids(registry), ALL])
+    if "," in name:
+        hint = "between ids stand spaces: " + " ".join(name.replace(",", " ").split())
     for one in (f"{name}/", f"{name}.yaml") if hint is None and name else ():
         hint = f"write {one} for the claims in it" if Path(one).exists() else hint
     message = f"there is no claim {name!r} in {registry.name}"

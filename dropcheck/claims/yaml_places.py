@@ -137,8 +137,6 @@ def read_bytes(path: Path, name: str) -> bytes:
 
 
 def _nearby(path: Path) -> str | None:
-    if str(path) == "-":
-        return "standard input is named /dev/stdin"
     try:
         return file_suggestion(path.name, path.parent)
     except OSError:

@@ -50,7 +50,8 @@ OF_SHAPE: Mapping[Shape, Sequence[str]] = {
         "{m} @ {v}", "{v} @ {m}", "cumsum{v}", "sum({m}, axis=0)", "[{n}, {n}]", "diag{m}",
         "[2, {n}]", "concat({n}, 3)", "take({v}, [1, 0])", "concat({n}, {n})", "roll({v}, 1)",
         "solve([[2, 1], [1, 3]], {v})", "{v}[::-1]", "reshape({m}, -1)[[2, 1]]",
-        "diag({m})[[1, 1]]", "kron({v}, {v})[1:3]",
+        "diag({m})[[1, 1]]", "kron({v}, {v})[1:3]", "diff({m}, axis=0)[0]",
+        "diff(concat({v}, {n}))",
     ),
     MATRIX: (
         "{m} @ {m}", "outer({v}, {v})", "diag{v}", "{m}.T", "stack({v}, {v})",
