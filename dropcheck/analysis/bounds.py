@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any, TypeVar
 
 import numpy as np
 
-from dropcheck.language.graph import Kind, Sources, Value, sum_of
+from dropcheck.language.graph import (
+    Kind,
+    Sources,
+    Value,
+    joined_sources,
+    ordered,
+    sum_of,
+    thawed,
+)
 from dropcheck.vocabulary.function import EVERY_AXIS
+from dropcheck.vocabulary.functions.arrays import SUBSCRIPT
 from dropcheck.vocabulary.functions.elementwise import (
     ADD,
     MULTIPLY,
@@ -338,6 +349,48 @@ def is_apart(value: Value, below: Sequence[bool]) -> bool:
         levels = np.ndim(dict(value.options).get("u", 0.0))
         return reduced and drawn[0][1] and not levels and len(value.shape) < len(drawn[0][0].shape)
     return all(own and one.shape == value.shape for one, own in drawn)
+
+
+def drawn_apart(roots: Mapping[int, Value]) -> dict[int, Value]:
+    """The same values, where a draw of which only single parts are used is a draw for each part.
+
+    So a loop that takes `z[t]` in each step is known as one that draws z in each step.
+    """
+    walked = ordered(roots.values())
+    places: defaultdict[int, set[tuple[int, ...]]] = defaultdict(set)  # () stands for all of it
+    for value in walked:
+        for below in value.inputs:
+            places[id(below)].add(_place(value))
+    for root in roots.values():
+        places[id(root)].add(())
+    made: dict[int, Value] = {}
+    parts: dict[tuple[int, tuple[int, ...]], Value] = {}  # v[1] and v[-1] may be one draw
+    for value in walked:
+        inputs = [made.get(id(one), one) for one in value.inputs]
+        place = _place(value)
+        if place and {*map(len, places[id(value.inputs[0])])} == {len(place)}:
+            (draw,), name = inputs, f"{inputs[0].name}{[*place]}"
+            sources = Sources([name]) | joined_sources(draw.inputs)
+            part = replace(draw, shape=value.shape, name=name, sources=sources)
+            made[id(value)] = parts.setdefault((id(value.inputs[0]), place), part)
+        elif inputs != [*value.inputs]:
+            made[id(value)] = replace(value, inputs=(*inputs,), sources=joined_sources(inputs))
+    return {register: made.get(id(value), value) for register, value in roots.items()}
+
+
+def _place(value: Value) -> tuple[int, ...]:
+    """The place of a part `z[i, j]` along the first axes of a draw of alike parts; else ()."""
+    draw = value.inputs[0] if value.computed_by(SUBSCRIPT) else None
+    law = None if draw is None or draw.name is None else draw.law
+    if draw is None or law is None or law.own_axes is not None:
+        return ()
+    index = thawed(dict(value.options)["index"])
+    first = [*takewhile(lambda one: isinstance(one, int), index)]
+    ranks = [parameter.axes for parameter in law.parameters]
+    alike = [len(one.shape) for one in draw.inputs] == ranks
+    if not alike or any(one != slice(None) for one in index[len(first) :]):
+        return ()
+    return tuple(at % length for at, length in zip(first, draw.shape, strict=False))
 
 
 def grouped(parts: Sequence[_Part], sources: Callable[[_Part], Sources]) -> list[list[_Part]]:

@@ -1139,6 +1139,8 @@ _RULES = {
     "arcsinh": Rules(lambda use, p: use.below[0].size(p) if p > 0 else INF),
     "floor": _WHOLE, "ceil": _WHOLE, "round": _WHOLE,
     "minimum": _SMALLER, "maximum": _SMALLER, "clip": _SMALLER,
+    "relu": Rules(_by_slope_size, _by_slope_spread,  # it is one of x and 0
+                  lambda use, t: log_sum([0.0, use.below[0].log_moment(t)])),
     "conditional": _CHOSEN, "where": _CHOSEN, "take": Rules(_taken_size, _taken_spread),
     "tril": _GAPS, "triu": _GAPS, "diag": _GAPS, "full": _MOVED,
     "logsumexp": _RANKED, "cummax": _RANKED,

@@ -380,7 +380,7 @@ def mean_over(law: Law, arguments: tuple[Plain, ...], integrand: SingleDrawInteg
         listed = _enumerated(integrand, values, chances)
         low, high = law.support(*arguments)
         tail = (np.array([one]) for one in (low, high, sum(outside)))
-        beyond = cells.tail_error(integrand, *tail) if any(outside) else 0.0
+        beyond = float(cells.tail_errors(integrand, *tail).sum()) if any(outside) else 0.0
         return replace(listed, error=listed.error + beyond)
 
 

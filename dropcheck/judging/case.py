@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from dropcheck.analysis.bounds import drawn_apart
 from dropcheck.analysis.exact import ExactMoments, Integrand, exact_means, exact_moments
 from dropcheck.analysis.norms import Norms, raised
 from dropcheck.analysis.single_draw import Found
@@ -205,6 +206,8 @@ class Knowledge:
 
 def knowledge_of(compiled: Compiled) -> Knowledge:
     """What the model says of the averages of a program."""
+    if compiled.crossed is None:  # which combines whole draws
+        compiled = replace(compiled, values=drawn_apart(compiled.values))
     integrals: Found = {}
     norms = Norms(found=integrals)
     used = compiled.functional.columns(range(len(compiled.functional.operands)))

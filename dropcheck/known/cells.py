@@ -291,7 +291,7 @@ def mean(law: Law, arguments: tuple[Any, ...], integrand: Integrand) -> Estimate
         start = cut_law(law, arguments)
         if start is None:
             return UNKNOWN
-        beyond = tail_error(integrand, *start.tails)
+        beyond = float(tail_errors(integrand, *start.tails).sum())
         parts = _at_poles(_parts(integrand, start.first, start.error), integrand)
         for _ in range(MOST_ROUNDS):
             unbounded = np.isinf(parts.errors)
@@ -318,30 +318,27 @@ def mean(law: Law, arguments: tuple[Any, ...], integrand: Integrand) -> Estimate
 def _at_poles(parts: Parts, integrand: Integrand) -> Parts:
     """The parts of cells, with those of unlikely unbounded cells, as at a pole, set to 0.
 
-    Their errors are bounded as those of tails, together: the first of them has the bound.
+    Their errors are bounded as those of tails.
     """
-    poles = np.flatnonzero(np.isinf(parts.errors) & parts.stuck)
-    parts.values[poles] = parts.errors[poles] = 0.0
-    ends = parts.low[poles], parts.high[poles]
-    parts.errors[poles[:1]] = tail_error(integrand, *ends, parts.chances[poles])
+    poles = np.isinf(parts.errors) & parts.stuck
+    if poles.any():
+        ends = parts.low[poles], parts.high[poles]
+        parts.errors[poles] = tail_errors(integrand, *ends, parts.chances[poles])
+        parts.values[poles] = 0.0
     return parts
 
 
-def tail_error(integrand: Integrand, low: Floats, high: Floats, chances: Floats) -> float:
-    """A bound of E|g| 1_A for cells A from `low` to `high`, which have these probabilities."""
-    if not len(low):
-        return 0.0
+def tail_errors(integrand: Integrand, low: Floats, high: Floats, chances: Floats) -> Floats:
+    """Bounds of E|g| 1_A for each cell A from `low` to `high`, with these probabilities."""
     unknown = np.full(len(low), math.inf)
-    each = integrand.enclosed(Enclosure(low, high, Near(unknown, unknown))).most * chances
-    each = np.where(np.isnan(each), math.inf, each)
-    large = each > NEGLIGIBLE_TAIL
-    best, chance = float(each[large].sum()), float(chances[large].sum())
-    for order in TAIL_ORDERS if large.any() else ():
-        share = chance ** (1 - 1 / order)
-        best = min(best, integrand.norm(order) * share)
-        if share <= SMALL_SHARE and best < math.inf:
+    best = integrand.enclosed(Enclosure(low, high, Near(unknown, unknown))).most * chances
+    best = np.where(np.isnan(best), math.inf, best)
+    for order in TAIL_ORDERS if (best > NEGLIGIBLE_TAIL).any() else ():
+        share = chances ** (1 - 1 / order)
+        best = np.fmin(best, integrand.norm(order) * share)
+        if ((share <= SMALL_SHARE) & (best < math.inf)).all():
             break
-    return best + float(each[~large].sum())
+    return best
 
 
 # What is larger where draws are usual may overflow further out, though it hardly grows.

@@ -17,6 +17,7 @@ from lowered import expressed, lowering
 from outcomes import Table, outcomes_of
 from trials import judged
 
+from dropcheck.analysis.bounds import drawn_apart
 from dropcheck.analysis.exact import ExactMoments, Integrand, exact_means, exact_moments
 from dropcheck.array_types import Floats
 from dropcheck.claims.reader import read_text
@@ -104,7 +105,9 @@ def parts(table: Table, rows: Floats, draws: Mapping[Value, int]) -> dict[frozen
     return found
 
 
-def checked(seed: int, groups: Mapping[str, int] | None) -> ExactMoments | None:
+def checked(
+    seed: int, groups: Mapping[str, int] | None, *, apart: bool = False
+) -> ExactMoments | None:
     """The exact moments, held against all outcomes; None where they are not known."""
     chance = random.Random(seed)
     laws = {name: chance.choice(LAWS) for name in GROUPS} | {"a": chance.choice(LAWS[:2])}
@@ -116,12 +119,17 @@ def checked(seed: int, groups: Mapping[str, int] | None) -> ExactMoments | None:
     except DropcheckError:  # a fixed number that is none, such as 0 / 0
         return None
     centre = chance.choice((0.0, 1.0, -0.3))
-    integrands = [
-        Integrand(factors=((one, 1),), centres=(centre,)),
-        Integrand(factors=((one, 1), (other, 1)), centres=(centre, 0.0)),
-        Integrand(factors=((other, 2),), centres=(0.0,)),
-    ]
-    found, table = exact_moments(integrands, groups), outcomes_of([one, other])
+
+    def integrands_of(one: Value, other: Value) -> list[Integrand]:
+        return [
+            Integrand(factors=((one, 1),), centres=(centre,)),
+            Integrand(factors=((one, 1), (other, 1)), centres=(centre, 0.0)),
+            Integrand(factors=((other, 2),), centres=(0.0,)),
+        ]
+
+    integrands, table = integrands_of(one, other), outcomes_of([one, other])
+    seen = drawn_apart({0: one, 1: other}) if apart else {0: one, 1: other}
+    found = exact_moments(integrands_of(seen[0], seen[1]), groups)
     if found is None or table is None:
         return None
     rows = np.array([integrand_of(table, one) for one in integrands])
@@ -157,6 +165,33 @@ def test_moments_are_those_of_all_outcomes(groups: Mapping[str, int]) -> None:
 def test_moments_by_outcomes_are_those_of_all_outcomes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dropcheck.analysis.exact.FEW_OUTCOMES", 20_000)
     assert [seed for seed in SEEDS if checked(seed, None) is None] != [*SEEDS]
+
+
+PARTS: Mapping[Shape, Sequence[str]] = {
+    NUMBER: ("a", "b", "v[0]", "v[1]", "v[-1]", "w[0]", "w[1]", "0.5"),
+    VECTOR: ("M[0]", "M[1]", "M[-1, :]", "[v[0], v[-2]]", "[w[1], a]", "[1, -2]"),
+    MATRIX: ("outer(M[0], M[1])", "[[v[0], 1], [v[1], w[1]]]", "[M[1], M[-2]]"),
+}
+
+
+def test_moments_of_parts_that_are_drawn_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(globals(), "LEAVES", PARTS)
+    assert sum(checked(seed, None, apart=True) is not None for seed in SEEDS) >= 20
+
+
+@pytest.mark.parametrize(
+    ("quantity", "apart"),
+    [
+        ("v[0] * v[1]", True), ("v[0] * v[-2]", True), ("M[0] @ M[1]", True),
+        ("M[0, 1] * M[1, 0]", True), ("M[0][1] * M[1][0]", True),
+        ("v[0] * sum(v)", False), ("M[0, 1] * M[1][0]", False), ("M[0] @ M[1, ::-1]", False),
+        ("v[0] * v[::-1][1]", False), ("k[0] * k[1]", False), ("v[0] + v", False),
+    ],
+)  # fmt: skip
+def test_only_a_draw_that_is_nowhere_used_whole_is_drawn_apart(quantity: str, apart: bool) -> None:
+    scope = lowering("v ~ normal(0, 1)[2]; M ~ normal(0, 1)[2, 2]; k ~ permutation(2)")
+    value = expressed(scope, quantity)
+    assert (drawn_apart({0: value})[0] is not value) is apart
 
 
 # ---- closed forms --------------------------------------------------------------------------------
