@@ -108,7 +108,7 @@ def one_word(*words: str, more: str = "") -> Value:
 
 
 _RATE = "a number between 0 and 1"
-_COUNT = "a whole number from 1 on"
+_COUNT = "a whole number from 1 on, such as 1e6"
 _TIMES = {"ms": 1e-3, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
 _SIZES = {"b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30}
 _THREADS = most_threads()

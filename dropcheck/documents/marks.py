@@ -30,7 +30,7 @@ NO_MARK = re.compile(rf"(?:<!|<?--|%)[\s!–—-]{{0,4}}{WORD}\s*(?:#[\w-]+\s*)?
 """Matches what was meant to begin a mark, and is text that a reader sees."""
 UNREAD = (
     "a mark does not begin like this, and what is not read claims nothing",
-    f"write <!-- {WORD}: … -->, with two hyphens, and in LaTeX % {WORD}: …",
+    f"write <!-- {WORD}: … -->, so spelt, with two hyphens, and in LaTeX % {WORD}: …",
 )
 _LIKE = 0.78  # the similarity to WORD of a word with one letter added, dropped or changed
 

@@ -159,7 +159,7 @@ def parse_claim(claim: Claim, *, whole: bool = True) -> ParsedClaim:
     statement = read(parse_statement, claim.statement)
     if statement is not None and claim.tolerance is not None and statement.operators != ("==",):
         message = "'tolerance' needs a claim of the form 'L == R'"
-        hint = "put the tolerance into the numbers of the claim"
+        hint = "put the tolerance into the numbers of the claim; laws have a 'resolution'"
         problems.append(Problem(message, statement.at.location, hint))
     requires = [read(parse_expression, text) for text in claim.requires]
     if problems and whole:

@@ -187,7 +187,7 @@ def junit_report(report: Report) -> str:
         SubElement(box, "property", name=name, value=text)
 
     for case in run.cases:
-        told = {"classname": one_line(run.registry), "name": one_line(words.case_name(case))}
+        told = {"classname": one_line(case.location.file), "name": one_line(words.case_name(case))}
         element = SubElement(suite, "testcase", {**told, "time": f"{case.seconds:.3f}"})
         if case.result is Outcome.PASS:
             continue

@@ -274,7 +274,8 @@ def _draw_cases(figure: Figure, run: RunResult) -> None:
     handles += [Patch(color=LIGHT["allowed"], label="allowed")]
     handles += [Patch(color=LIGHT["band"], label="resolution")]
     place: Any = {"loc": "lower center", "bbox_to_anchor": (0.5, 1 + 0.2 / total)}
-    axes.legend(handles=handles, ncols=3, columnspacing=1.6, **place)
+    columns = max(3, math.ceil(len(handles) / 2))  # for more than two rows there is no room
+    axes.legend(handles=handles, ncols=columns, columnspacing=1.6, **place)
     said = summary(run)
     parts = (said.get(label) for label in ("interrupted", "cases", "limit", "seed", "alpha"))
     text = wrapped(" · ".join(filter(None, parts)), 90)

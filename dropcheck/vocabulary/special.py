@@ -129,7 +129,11 @@ def least_whole(reached: Callable[[Any], Any], low: Any, high: Any) -> Any:
     """The least whole number between two ends from which on a condition holds, by bisection.
 
     `reached` takes whole numbers, and is taken to hold at `high`, which may be infinite.
+
+    >>> float(least_whole(lambda x: x >= 2, np.array([0.0]), np.array([3.7])).item())
+    2.0
     """
+    low, high = np.ceil(low), np.floor(high)
     last = np.minimum(high, low + 2.0**53)
     below, above = low - 1.0, np.minimum(low + 1.0, last)  # the condition holds at none below
     for _ in range(54):  # double until it holds

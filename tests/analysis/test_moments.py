@@ -215,6 +215,12 @@ def descent(steps: int, size: str = "", product: str = "w * x") -> str:
     return f"w = {first}; for t in range({steps}):; {body}"
 
 
+def test_a_loop_over_an_array_is_known_as_one_that_draws() -> None:
+    body = "    w = 0.9 * w + 0.1 * z[t]**2"
+    model = f"z ~ normal(0, 1)[100]; w = 0; for t in range(100):; {body}"
+    assert is_exactly(model, "E(w)", 1 - 0.9**100)
+
+
 def test_stochastic_gradient_descent() -> None:
     """The moments of w' = (1 - 0.1 x²) w + 0.1 e x up to the fourth, by hand from those of w."""
     double = [1, 1, 3, 15, 105]  # E x^2k
