@@ -342,8 +342,6 @@ def is_apart(value: Value, below: Sequence[bool]) -> bool:
         single = law is not None and value.name is not None and law.own_axes is None
         if not single or (drawn and law is not None and law.of_lists):
             return False
-    elif value.kind != Kind.COMPUTED:
-        return False
     elif not value.function.by_element:
         reduced = EVERY_AXIS in value.function.parameters and len(drawn) == 1
         levels = np.ndim(dict(value.options).get("u", 0.0))

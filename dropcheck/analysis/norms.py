@@ -86,8 +86,6 @@ def raised(base: float, exponent: float) -> float:
 
 def exponential(x: float) -> float:
     """The exponential function."""
-    if x == -INF:
-        return 0.0
     return INF if x > 709 else max(math.exp(x), _TINY)
 
 
@@ -438,8 +436,6 @@ def _mean_of(quantity: Quantity) -> Hull:
     value, below = quantity.value, quantity.below
     if value.kind == Kind.DRAW:
         return draw_mean(value)
-    if value.kind != Kind.COMPUTED:
-        return EVERYWHERE
     function, divides = value.function, value.operation == "/"
     product = quantity.independent and (function.does == "multiplies" or divides)
     if not (product or function.additive or function.moves):

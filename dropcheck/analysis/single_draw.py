@@ -66,8 +66,6 @@ def draw_below(value: Value) -> Value | None:
             if draw is not None and draw is not one:
                 return None
             draw = one
-        elif one.kind != Kind.COMPUTED:
-            return None
         else:
             stack += random_inputs(one)
     return draw if draw is not None and _fits(value, draw) else None
