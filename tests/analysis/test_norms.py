@@ -341,6 +341,7 @@ KNOWN: list[tuple[str, float, float, float]] = [
     ("norm(v)", 2, 10, 1), ("var(v)", 1, 0.99, 1.1), ("std(v)", 2, 0.99**0.5, 1.1),
     ("relu(z)", 2, 0.5**0.5, 1.5), ("tanh(z)", 2, 0.6279, 1.7), ("pe", 2, 10**0.5, 1.5),
     ("ones(30) @ f", 4, (2700 - 60) ** 0.25, 1.35),
+    ("exp(cumsum(g - 6))", 1, math.exp(-0.5), 1),  # of the first of them, the largest
 ]  # fmt: skip
 
 

@@ -22,8 +22,8 @@ models:
   base: |
     x ~ normal(mu, 1)
   inverted: |
+    # the mask (of
     base
-    # the mask
     m ~ bernoulli(1 - p)
     y = m * x / (1 - p)
 defaults: {document: notes, section: Start, tags: [usual], resolution: 0.02}
@@ -94,10 +94,10 @@ def test_a_bare_name_stands_for_the_lines_of_a_model() -> None:
     shared, longer = claims["inverted-dropout.mean"].model, claims["sum"].model
     assert shared is not None
     assert longer is not None
-    lines = "x ~ normal(mu, 1)\n# the mask\nm ~ bernoulli(1 - p)\ny = m * x / (1 - p)"
+    lines = "# the mask (of\nx ~ normal(mu, 1)\nm ~ bernoulli(1 - p)\ny = m * x / (1 - p)"
     assert shared.text == lines
     assert longer.text == lines + "\nz = x + y"
-    assert [longer.locate(line, 0).line for line in range(5)] == [5, 8, 9, 10, 35]
+    assert [longer.locate(line, 0).line for line in range(5)] == [7, 5, 9, 10, 35]
     assert longer.locate(3, 4).column == 9
     assert [line.names[0].name for line in lines_of(parse_claim(claims["sum"]).model)] == list(
         "xmyz"

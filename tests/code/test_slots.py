@@ -62,6 +62,17 @@ def test_code_that_is_right_is_verified_and_what_is_wrong_refuted() -> None:
     assert run(lambda x, c: c * x + 0.2) is Verdict.REFUTED
 
 
+def test_an_argument_that_is_a_fraction_in_some_case_is_a_float_in_all() -> None:
+    given: set[type] = set()
+
+    def scaled(x: Any, c: Any) -> Any:
+        given.add(type(c))
+        return c * x
+
+    results(CLAIMS.replace("c: 2", "c: [2, 2.5]"), {"scaled": scaled})
+    assert given == {float}
+
+
 @pytest.mark.parametrize(
     ("slot", "serves"),
     [

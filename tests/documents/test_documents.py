@@ -154,8 +154,9 @@ CLAIMED: list[tuple[str, str, list[str]]] = [
      ["a: 8 == 8 modes=8"]),
     ("a.tex", OF_TEX,
      ["a: 0.41 ~= sqrt(2) - 1", "b: 1.41 ~= 1", "c: 2**2 == 4", "d: 5 / 2 == 2.5"]),
-    ("a.md", "1/3<!-- dropcheck #a: == 1 / 3 --> so -1/3<!-- dropcheck #b: _ < 0 -->",
-     ["a: 1 / 3 == 1 / 3", "b: (-1 / 3) < 0"]),
+    ("a.md", "1/3<!-- dropcheck #a: == 1 / 3 --> so -1/3<!-- dropcheck #b: _ < 0 --> "
+     "1/3<!-- dropcheck #c: 1 / _ > 2 -->",
+     ["a: 1 / 3 == 1 / 3", "b: (-1 / 3) < 0", "c: 1 / (1 / 3) > 2"]),
     # rows: a chain claims its ends, each step, or the step at whose end the mark stands
     ("a.md", CHAIN.format("$$", "$$<!-- dropcheck #a: x: 1 -->"), ["a: x <= 3 x=1"]),
     ("a.md", CHAIN.format("$$", "$$<!-- dropcheck #a: steps: each; x: 1 -->"),

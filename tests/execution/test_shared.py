@@ -26,7 +26,7 @@ from dropcheck import interrupt
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError, InternalError, Problem
 from dropcheck.execution.pool import Pool, Processes, can_fork, cluster
-from dropcheck.execution.schedule import Judge, Task, carried_out, drive
+from dropcheck.execution.schedule import Deadline, Judge, Task, carried_out, drive
 from dropcheck.judging import case as case_run
 from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import verify_cases
@@ -88,6 +88,10 @@ def test_results_are_the_same_bytes_on_any_number_of_threads_or_processes(thread
         tasks: list[Any] = [partial(task, 1 + 3 * at) for at in range(6)]
         assert dict(drive([*judges[:3], *tasks[3:]], 2, processes=2)) == expected
     assert no_workers_left()
+
+
+def test_once_the_time_is_up_a_request_is_cut_to_one_span() -> None:
+    assert dict(drive([partial(judge, 5)], 1, Deadline.after(0.0))) == {0: judged(1)}
 
 
 def fail(item: int) -> bytes:

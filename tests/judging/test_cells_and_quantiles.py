@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
-from trials import alarm
+from trials import N, alarm, entry, registry_of, tried
 
 from dropcheck.array_types import Floats
+from dropcheck.judging import cells as of_cells
 from dropcheck.judging.cells import (
     SHAPES,
     bounds,
@@ -29,6 +30,8 @@ from dropcheck.judging.cells import (
     massart,
     sample_cells,
 )
+from dropcheck.results import Verdict
+from dropcheck.settings import Settings
 from dropcheck.vocabulary.functions.number_formats import EPSILONS, below_numbers, rounded
 from dropcheck.vocabulary.laws import LAWS
 
@@ -291,3 +294,15 @@ def test_where_little_was_seen_little_is_known_of_a_quantile() -> None:
     counts = np.array([10.0, 40.0, 60.0, 70.0, 95.0])
     found = [estimate(ENDS, counts, 100, level) for level in (0.3, 0.5, 0.8, 0.05, 0.99)]
     assert found == pytest.approx([0.0, 0.5, 2.0, math.nan, math.nan], nan_ok=True)
+
+
+# ---- the error of a claim ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("beyond", "verdict"), [(1.9, Verdict.VERIFIED), (2.1, Verdict.REFUTED)])
+def test_evidence_and_distance_share_the_error(
+    beyond: float, verdict: Verdict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(of_cells, "average", lambda _: math.log(beyond / Settings().alpha))
+    (found,) = tried(registry_of(entry("law", N, "x ~ normal(0, 1)")), Settings())
+    assert found.verdict is verdict

@@ -29,7 +29,7 @@ from trials import (
 
 from dropcheck.analysis.exact import ExactMoments
 from dropcheck.array_types import Floats
-from dropcheck.inference.intervals import Sample
+from dropcheck.inference.intervals import KnownSpread, Sample, catoni_interval
 from dropcheck.judging import averages
 from dropcheck.judging.averages import LimitSpread, Shortfall, draws_to_see, shortfall
 from dropcheck.judging.case import ExactAverages, Knowledge, knowledge_of, prepare
@@ -361,3 +361,17 @@ def test_the_rounding_that_is_looked_for_is_what_is_lost(size: float) -> None:
     program = compiled.program
     room = rounding_in(program, lambda: np.random.default_rng(2), program.origin, 64)
     assert off <= room[0] <= 100 * off
+
+
+def test_the_intervals_of_a_look_share_its_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+
+    def counted(spread: KnownSpread, sample: Sample, alpha: float) -> tuple[float, float]:
+        asked.append(alpha)
+        return catoni_interval(sample.rows, spread.variance(sample.units), alpha)
+
+    monkeypatch.setattr(KnownSpread, "interval", counted)
+    ratio = registry_of(entry("ratio", "x, y ~ normal(2, 1)", "E(x) / E(y) == 1"))
+    tried(ratio, Settings(draws_only=True))
+    one, other, along = asked[:3]  # those of both means, and that of the quotient
+    assert (one + other) / along == pytest.approx(1 / 9)

@@ -60,6 +60,8 @@ def test_what_is_not_used_is_noted() -> None:
     ]
     parameters = {"s": 2, "law": ["normal(0, s)", "uniform(0, 1)"]}  # names in a law are used
     assert notes("E(x) == 0", "x ~ law", parameters=parameters) == []
+    cases = [{"law": "normal(0, s)"}, {"law": "uniform(0, 1)"}]
+    assert notes("E(x) == 0", "x ~ law", parameters={"s": 2}, cases=cases) == []
 
 
 # ---- what a run looks at -------------------------------------------------------------------------
@@ -127,6 +129,7 @@ d ~ discrete_uniform(1, 6)
 e ~ discrete_uniform(0, 2)
 f ~ binomial(1, 0.5)
 z, w ~ normal(0, 1)
+t ~ normal(1, [0, 0])
 v ~ bernoulli(0.5)[3]
 x ~ normal(0, 1)[3]
 s ~ choice([0, 1, 1])
@@ -160,7 +163,7 @@ NO_CHANCE = [
 ]  # fmt: skip
 SOME_CHANCE = [
     "z > 0", "d == 1", "z - z == 0", "z * b == 0", "relu(z) == 0", "floor(z) == 0", "b or z == 0",
-    "z / z == 1", "z * d - d * z == 0", "0 * z == 0",
+    "z / z == 1", "z * d - d * z == 0", "0 * z == 0", "t[0] == 1",
 ]  # fmt: skip
 
 

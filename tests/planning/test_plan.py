@@ -77,13 +77,15 @@ def test_a_run_draws_about_as_planned() -> None:
 @by_draws
 def test_a_plan_is_the_same_whatever_the_threads() -> None:
     registry = registry_of(
-        mean="x ~ normal(1, 1); E(x) == 1; resolution: 0.0001",
+        mean="x ~ normal(1, 1); E(x) == 1; resolution: 3.0e-5",
         unknown="x ~ normal(0, 1)[3]; P(x[0] * x[1] > x[2] + 1) == 0.2; resolution: 0.001",
     )
     plans = [planned(registry, max_draws=16_000, threads=threads) for threads in (1, 3)]
     numbers = [[case.draws for case in one.cases] for one in plans]
     assert numbers[0] == numbers[1]
     assert plans[0].cases[0].beyond
+    # the default budget is of work, however many threads share it
+    assert all(planned(registry, threads=threads).cases[0].beyond for threads in (1, 4096))
 
 
 @by_draws
