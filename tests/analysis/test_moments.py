@@ -167,31 +167,14 @@ def test_moments_by_outcomes_are_those_of_all_outcomes(monkeypatch: pytest.Monke
     assert [seed for seed in SEEDS if checked(seed, None) is None] != [*SEEDS]
 
 
-PARTS: Mapping[Shape, Sequence[str]] = {
-    NUMBER: ("a", "b", "v[0]", "v[1]", "v[-1]", "w[0]", "w[1]", "0.5"),
-    VECTOR: ("M[0]", "M[1]", "M[-1, :]", "[v[0], v[-2]]", "[w[1], a]", "[1, -2]"),
-    MATRIX: ("outer(M[0], M[1])", "[[v[0], 1], [v[1], w[1]]]", "[M[1], M[-2]]"),
-}
-
-
 def test_moments_of_parts_that_are_drawn_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(globals(), "LEAVES", PARTS)
+    parts = {
+        NUMBER: ("a", "b", "v[0]", "v[1]", "v[-1]", "w[0]", "w[1]", "0.5"),
+        VECTOR: ("M[0]", "M[1]", "M[-1, :]", "[v[0], v[-2]]", "[w[1], a]", "[1, -2]"),
+        MATRIX: ("outer(M[0], M[1])", "[[v[0], 1], [v[1], w[1]]]", "[M[1], M[-2]]"),
+    }
+    monkeypatch.setitem(globals(), "LEAVES", parts)
     assert sum(checked(seed, None, apart=True) is not None for seed in SEEDS) >= 20
-
-
-@pytest.mark.parametrize(
-    ("quantity", "apart"),
-    [
-        ("v[0] * v[1]", True), ("v[0] * v[-2]", True), ("M[0] @ M[1]", True),
-        ("M[0, 1] * M[1, 0]", True), ("M[0][1] * M[1][0]", True),
-        ("v[0] * sum(v)", False), ("M[0, 1] * M[1][0]", False), ("M[0] @ M[1, ::-1]", False),
-        ("v[0] * v[::-1][1]", False), ("k[0] * k[1]", False), ("v[0] + v", False),
-    ],
-)  # fmt: skip
-def test_only_a_draw_that_is_nowhere_used_whole_is_drawn_apart(quantity: str, apart: bool) -> None:
-    scope = lowering("v ~ normal(0, 1)[2]; M ~ normal(0, 1)[2, 2]; k ~ permutation(2)")
-    value = expressed(scope, quantity)
-    assert (drawn_apart({0: value})[0] is not value) is apart
 
 
 # ---- closed forms --------------------------------------------------------------------------------

@@ -208,15 +208,11 @@ def test_a_bound_of_a_queue_does_not_grow_with_the_steps() -> None:
     body = "  s, s1 ~ exponential(1)\n  x = maximum(0, x + s - 2 * s1)"
     value = expressed(lowering(f"x = 0\nfor t in range(300):\n{body}"), "x")
     assert 2 * (1 - 1e-2) <= norm(value, 2) <= 9
-
-
-def test_a_queue_whose_draws_stand_in_arrays_has_a_bound() -> None:
-    body = "  w = relu(w + s[t] - a[t])"
-    draws = "s ~ exponential(0.5)[60]\na ~ exponential(1)[60]\nw = 0"
-    value = expressed(lowering(f"{draws}\nfor t in range(60):\n{body}"), "w")
-    known = Norms()
+    draws = "s ~ exponential(0.5)[60]\na ~ exponential(1)[60]\nx = 0\n"
+    value = expressed(lowering(f"{draws}for t in range(60):\n  x = relu(x + s[t] - a[t])"), "x")
+    known = Norms()  # what shares an array is taken to depend on each other
     assert 1 <= known.norm(value, 2) <= 130
-    assert known.bounds <= 25_000
+    assert known.bounds <= 10_000
 
 
 def test_a_square_of_squares_is_not_opened_without_end() -> None:

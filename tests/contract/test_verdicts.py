@@ -59,10 +59,7 @@ BY_EXACT_VALUES = {"ordinary": 1, "hostile": 5, "moments": 1}  # the same, where
 # A draw of these costs a hundred times what one of others does: they have a hundredth of the draws.
 SLOW = {"residual-layers", "residual-layers-false"}
 # What few draws decide, or exact values, and many leave open: there they look for lost digits.
-LEFT_OPEN = {
-    "hostile-exact": {"easy-deviation-of-constant"},
-    "rounding": {"average-3-false"},
-}
+LEFT_OPEN = {"hostile-exact": {"easy-deviation-of-constant"}, "rounding": {"average-3-false"}}
 OFF = "off"  # the parameter that says how far a claim of known truth is off
 
 
