@@ -44,7 +44,7 @@ from dropcheck.reasons import Explanation, Reason
 from dropcheck.vocabulary.domains import LARGEST_COUNT
 from dropcheck.vocabulary.function import Array, Function, Kernel, KernelError
 from dropcheck.vocabulary.functions import FUNCTIONS
-from dropcheck.vocabulary.functions.elementwise import DIVIDE, POWER
+from dropcheck.vocabulary.functions.elementwise import ABS, DIVIDE, POWER
 from dropcheck.vocabulary.functions.truths import (
     ALL,
     AND,
@@ -141,14 +141,17 @@ class Known(np.lib.mixins.NDArrayOperatorsMixin):
     def and_also(self, other: Known) -> Known:
         """What is known of a quantity of which both are known."""
         low, high = max(self.low, other.low), min(self.high, other.high)
+        nonzero, whole = max(self.nonzero, other.nonzero), self.whole or other.whole
+        if whole and nonzero == SURE:
+            low, high = low or 1.0, high or -1.0
         hull = Hull(low, high) if low <= high else other.hull
         return Known(
             hull=hull,
             number=max(self.number, other.number),
             finite=SURE if hull.bounded else max(self.finite, other.finite),
-            nonzero=max(self.nonzero, other.nonzero),
+            nonzero=nonzero,
             smooth=max(self.smooth, other.smooth),
-            whole=self.whole or other.whole,
+            whole=whole,
         )
 
 
@@ -603,7 +606,7 @@ def _of_law(value: Value, *x: Known) -> Known:
         hull = Hull(low, most if law.discrete and law.own_axes is None else math.inf)
         with suppress(TypeError, AttributeError):  # as the formula says, inside the support
             found: Any = kernel_of(value)(*(one.constant for one in value.inputs[:-1]), last)
-            hull = hull.common(found.hull)
+            hull = hull.common((found + 0.0 * last).hull)
         if low < 0:
             middles = [(max(one.hull.low, -FAR) + min(one.hull.high, FAR)) / 2 for one in arguments]
             moved = callable(law.ends) and any(one.hull.width for one in arguments)
@@ -761,9 +764,12 @@ class Support:
         # by functions that may be undefined: the chances of that which are too small to matter
         self.neglected: dict[str, float] = {}
 
-    def hull(self, value: Value) -> Hull:
-        """An interval that holds all values of a quantity, of all its elements together."""
-        hull = self.known(value).hull
+    def hull(self, value: Value, holds: Holds = ()) -> Hull:
+        """An interval that holds all values of a quantity, of all its elements together.
+
+        Only draws count in which some truths hold or do not hold.
+        """
+        hull = self.under(holds, value).hull
         give = OUTWARD * max(abs(hull.low), abs(hull.high))
         if not math.isfinite(give) or not hull.width or hull in (UNIT, Hull(-1.0, 1.0)):
             return hull
@@ -1027,6 +1033,10 @@ def _assumed(holds: Holds) -> KnownValues:
                 said = _compared(sign if held else _DENIED[sign], other.constant)
                 known = found.get(id(one))
                 found[id(one)] = said if known is None else known.and_also(said)
+                if one.computed_by(ABS) and said.high < math.inf:
+                    within = Known(hull=Hull(-said.high, said.high), finite=NEVER)
+                    known = found.get(id(one.inputs[0]), within)
+                    found[id(one.inputs[0])] = known.and_also(within)
     return found
 
 

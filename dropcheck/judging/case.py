@@ -139,13 +139,17 @@ class BoundedAverages:
         size = 1.0
         for register, power in term.factors:
             value, centre = self.compiled.values[register], float(self.centres[register])
-            if math.isinf(order):
-                hull = self.norms.support.hull(value)
-                own = max(abs(hull.low - centre), abs(hull.high - centre))
-            else:
-                own = self.norms.centred_norm(value, centre, order * degree)
+            hull = self._hull(term, value)
+            own = max(abs(hull.low - centre), abs(hull.high - centre))
+            if math.isfinite(order):
+                own = min(own, self.norms.centred_norm(value, centre, order * degree))
             size *= raised(own, power)
         return size
+
+    def _hull(self, term: Term, value: Value) -> Hull:
+        """Where a factor of an integrand lies, in draws in which its condition holds."""
+        held = () if term.given is None else ((self.compiled.values[term.given], True),)
+        return self.norms.support.hull(value, held)
 
     def _ends(self, term: Term) -> tuple[float, float]:
         """An interval that holds an integrand, and 0 where it has a condition."""
@@ -154,7 +158,7 @@ class BoundedAverages:
         if others or power != 1:
             signed = any(odd % 2 for _, odd in term.factors)
             return (-size if signed else 0.0), size
-        hull = self.norms.support.hull(self.compiled.values[register])
+        hull = self._hull(term, self.compiled.values[register])
         centre = float(self.centres[register])
         low, high = hull.low - centre, hull.high - centre
         return (low, high) if term.given is None else (min(low, 0.0), max(high, 0.0))

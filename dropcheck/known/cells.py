@@ -376,8 +376,8 @@ def diverges(law: Law, arguments: tuple[Any, ...], integrand: Integrand) -> bool
             sizes = integrand.enclosed(draw).low
             if sizes[0] > _FAR_FROM_OVERFLOW and not np.isfinite(sizes).all():
                 continue  # it overflows where a mean exists
-            # where floats do not reach a quantile, g says nothing
-            within = np.isfinite([one, other]).all(axis=0) & np.all([one, other], axis=0)
+            # where floats do not reach a quantile, or round it to an end, g says nothing
+            within = ~np.isin([one, other], [0.0, low, high, -math.inf, math.inf]).any(axis=0)
             parts = np.minimum(sizes * chances, np.finfo(np.float64).max)[1:][within[1:]]
             falls = np.log(parts[:-1] / parts[1:])
             if falls.size and parts[0] > 0 and (falls <= 1e-6).all():
