@@ -35,6 +35,9 @@ from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.shapes import normalise_axes
 
+LOGARITHMS = {"log": 1.0, "log2": 1 / math.log(2.0), "log10": 1 / math.log(10.0)}
+"""The factors of the natural logarithm."""
+
 # ---- sums ----------------------------------------------------------------------------------------
 
 

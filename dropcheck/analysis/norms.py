@@ -33,6 +33,7 @@ from typing import Any
 import numpy as np
 
 from dropcheck.analysis.bounds import (
+    LOGARITHMS,
     AffineDraw,
     by_law,
     disjoint,
@@ -47,6 +48,8 @@ from dropcheck.analysis.single_draw import Found, Integrals, draw_below
 from dropcheck.analysis.support import OUTWARD, Support, hull_of
 from dropcheck.known.enclosure import Enclosure, Near
 from dropcheck.language.graph import Kind, Value, bound, in_order, number, thawed
+from dropcheck.language.lowering.builder import GraphBuilder
+from dropcheck.language.lowering.model import StandIn
 from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions import operation
 from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
@@ -162,6 +165,7 @@ class Norms:
         self._quantities: dict[int, Quantity] = {}
         self.bounds = 0  # the number of bounds computed so far
         self.support = Support()
+        self._graph = GraphBuilder()  # of what functions are made of
         # for the tails of integrals, bounds by the rules only
         self._integrals = Integrals(Norms(integrate=False).norm, found) if integrate else None
 
@@ -213,6 +217,10 @@ class Norms:
                 if id(one) not in known:
                     below = [known[id(other)] for other in one.inputs]
                     known[id(one)] = Quantity(one, below, self.support.hull(one))
+                    made = _MADE_OF.get(one.operation) if one.random else None
+                    if made is not None:
+                        inputs = (StandIn(other, self._graph, one.at) for other in one.inputs)
+                        known[id(one)].made_of = self.quantity(made(*inputs).value)
         return known[id(value)]
 
     def _compute(self, quantity: Quantity, kind: str, order: float) -> None:
@@ -241,7 +249,7 @@ class Quantity:
     All its values lie in `hull`, the means of all elements in `mean`. `fixed` is its array, draws
     last, if it is fixed. `apart` says whether its elements are independent of one another within a
     draw. `independent` says that no two arguments share a draw, `same` that both are one
-    quantity. `line` is the quantity as a line in one draw.
+    quantity. `line` is the quantity as a line in one draw. `made_of` is it by other functions.
     """
 
     def __init__(self, value: Value, below: Sequence[Quantity], hull: Hull) -> None:
@@ -255,6 +263,7 @@ class Quantity:
         self.hull = self.mean = hull
         self.apart = False
         self.line: AffineDraw | None = None
+        self.made_of: Quantity | None = None
         self.rules = rules_of(value.function) if value.kind == Kind.COMPUTED else Rules()
         self._parts: list[list[Factor]] | None = None
         if value.random:
@@ -765,7 +774,6 @@ def _all_product_size(use: Quantity, p: float) -> float:
 
 # The rates t of exp(t x) that are tried; they suit quantities of sizes around 1.
 RATES = tuple(3.0**k for k in range(-4, 2))
-_LOGARITHMS = {"log": 1.0, "log2": 1 / math.log(2.0), "log10": 1 / math.log(10.0)}
 # the steps of a sum or a product that are looked through
 _MOST_STEPS = 8
 
@@ -776,7 +784,7 @@ def _exponential_size(use: Quantity, p: float) -> float:
 
 def _logarithm_size(use: Quantity, p: float) -> float:
     """For an order below 0, by |log x| >= 1 - x where x is at most 1."""
-    x, factor = use.below[0], _LOGARITHMS[use.value.operation]
+    x, factor = use.below[0], LOGARITHMS[use.value.operation]
     if p > 0:
         return factor * x.log_size(p)
     if x.line is None or x.hull.high > 1:
@@ -786,7 +794,7 @@ def _logarithm_size(use: Quantity, p: float) -> float:
 
 def _logarithm_log_moment(use: Quantity, t: float) -> float:
     """Exp(t log x) is a power of x."""
-    rate = t * _LOGARITHMS[use.value.operation]
+    rate = t * LOGARITHMS[use.value.operation]
     bound = use.below[0].size(rate)
     return abs(rate) * math.log(bound) if bound > 0 else -INF
 
@@ -991,6 +999,34 @@ def _by_slope_spread(use: Quantity, p: float) -> float:
     return INF if found is None else times(slack(p), found[1], found[0].spread(p))
 
 
+# What functions are made of that are steep somewhere: what is known of others is known of them.
+_MADE_OF: dict[str, Callable[..., Any]] = {
+    "expm1": lambda x: np.exp(x) - 1.0,
+    "log1p": lambda x: np.log(1.0 + x),
+    "xlogy": lambda x, y: x * np.log(y),
+    "logit": lambda x: np.log(x) - np.log(1.0 - x),
+    "sinh": lambda x: (np.exp(x) - np.exp(-x)) / 2.0,
+    "cosh": lambda x: (np.exp(x) + np.exp(-x)) / 2.0,
+    "arctanh": lambda x: (np.log(1.0 + x) - np.log(1.0 - x)) / 2.0,
+}
+
+
+def _made_of(kind: str, by_slope: Rule) -> Rule:
+    def bound(use: Quantity, order: float) -> float:
+        own: float = getattr(use.made_of, kind)(order)
+        return min(own, by_slope(use, order))
+
+    return bound
+
+
+def _log_gamma_size(use: Quantity, p: float) -> float:
+    """By log Γ(x) = log Γ(1 + x) - log x, and |log Γ(1 + x)| <= x + x² of x >= 0."""
+    x = use.below[0]
+    if p < 0 or x.hull.low < 0:
+        return INF
+    return x.log_size(p) + x.size(p) + raised(x.size(2 * p), 2.0)
+
+
 # ---- picking -------------------------------------------------------------------------------------
 
 
@@ -1109,6 +1145,13 @@ _WHOLE = Rules(
 _SMALLER, _CHOSEN, _GAPS = _picked(0), _picked(1), _moved(gaps=True)
 _MOVED, _EIGENVALUES, _DEVIATION = _moved(), Rules(_eigenvalue_size), Rules(_deviation_size)
 _BY_SLOPE = Rules(_by_slope_size, _by_slope_spread, _by_slope_log_moment)
+_MADE = Rules(
+    _made_of("size", _by_slope_size),
+    _made_of("spread", _by_slope_spread),
+    _made_of("log_moment", _by_slope_log_moment),
+    _made_of("log_size", _unknown),
+    of_any_order=True,
+)
 _product = partial(Rules, _product_size, of_any_order=True)
 _PRODUCTS = Rules(_products_size)
 _ALL_PRODUCT = Rules(_all_product_size)
@@ -1132,6 +1175,7 @@ _RULES = {
                  log_size=lambda use, p: use.below[0].size(p)),
     "sigmoid": _SHARE, "Phi": _SHARE, "softmax": Rules(log_size=_softmax_log_size),
     "log": _LOGARITHM, "log2": _LOGARITHM, "log10": _LOGARITHM,
+    **dict.fromkeys(_MADE_OF, _MADE), "lgamma": Rules(_log_gamma_size),
     "arcsinh": Rules(lambda use, p: use.below[0].size(p) if p > 0 else INF),
     "floor": _WHOLE, "ceil": _WHOLE, "round": _WHOLE,
     "minimum": _SMALLER, "maximum": _SMALLER, "clip": _SMALLER,

@@ -27,7 +27,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dropcheck.analysis.bounds import AffineDraw, line_of, quotient_hull
+from dropcheck.analysis.bounds import LOGARITHMS, AffineDraw, line_of, quotient_hull
 from dropcheck.known.enclosure import RULES, Curve, Enclosure, Rule, chosen, times
 from dropcheck.language.graph import (
     Kind,
@@ -44,7 +44,7 @@ from dropcheck.reasons import Explanation, Reason
 from dropcheck.vocabulary.domains import LARGEST_COUNT
 from dropcheck.vocabulary.function import Array, Function, Kernel, KernelError
 from dropcheck.vocabulary.functions import FUNCTIONS
-from dropcheck.vocabulary.functions.elementwise import ABS, DIVIDE, POWER
+from dropcheck.vocabulary.functions.elementwise import ABS, DIVIDE, MULTIPLY, POWER
 from dropcheck.vocabulary.functions.truths import (
     ALL,
     AND,
@@ -832,6 +832,12 @@ class Support:
                 shares = quotient_hull(value, lambda one: self.known(one).low)
                 known = replace(known, hull=known.hull.common(shares))
                 known = replace(known, finite=SURE) if shares.bounded else known
+            if function is MULTIPLY:
+                for one, log in zip(inputs, inputs[::-1], strict=True):
+                    if log.operation in LOGARITHMS and log.inputs[0] is one:
+                        own: Any = _function("xlogy", [self.known(one)] * 2)
+                        hull = (own * LOGARITHMS[log.operation]).hull
+                        known = replace(known, hull=known.hull.common(hull))  # it may be NaN at 0
         if min((one.number for one in below), default=SURE) > known.number == GENERIC:
             self._whole._generic.append(value)
         if known.nonzero == GENERIC and not known.smooth:

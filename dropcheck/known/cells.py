@@ -356,6 +356,8 @@ def diverges(law: Law, arguments: tuple[Any, ...], integrand: Integrand) -> bool
     share = np.exp2(-np.array([10.0, 100.0, 300.0, 900.0]))
     with np.errstate(all="ignore"):
         low, high = law.support(*arguments)
+        # where floats do not reach a quantile, or round it to an end, g says nothing
+        silent = [0.0, low, high, -math.inf, math.inf]
         cells = [
             (quantile(share / 2, *arguments), quantile(share, *arguments), share / 2)
             for quantile in (law.quantile, law.upper_quantile)
@@ -376,8 +378,7 @@ def diverges(law: Law, arguments: tuple[Any, ...], integrand: Integrand) -> bool
             sizes = integrand.enclosed(draw).low
             if sizes[0] > _FAR_FROM_OVERFLOW and not np.isfinite(sizes).all():
                 continue  # it overflows where a mean exists
-            # where floats do not reach a quantile, or round it to an end, g says nothing
-            within = ~np.isin([one, other], [0.0, low, high, -math.inf, math.inf]).any(axis=0)
+            within = ~(np.isin(one, silent) | np.isin(other, silent))
             parts = np.minimum(sizes * chances, np.finfo(np.float64).max)[1:][within[1:]]
             falls = np.log(parts[:-1] / parts[1:])
             if falls.size and parts[0] > 0 and (falls <= 1e-6).all():

@@ -323,7 +323,7 @@ _KERNELS = {one.kernel.name: one for one in _FUNCTIONS if isinstance(one.kernel,
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _StandIn(NDArrayOperatorsMixin):
+class StandIn(NDArrayOperatorsMixin):
     """A value of the graph that stands in for an array."""
 
     value: Value
@@ -335,23 +335,23 @@ class _StandIn(NDArrayOperatorsMixin):
         if ufunc in (special.xlogy, special.xlog1py) and method == "__call__":
             return self.times_log(ufunc, *inputs)
         function = _KERNELS.get(ufunc.__name__)
-        numbers = all(isinstance(one, _StandIn) or np.size(one) == 1 for one in inputs)
+        numbers = all(isinstance(one, StandIn) or np.size(one) == 1 for one in inputs)
         if function is None or method != "__call__" or options or not numbers:
             return NotImplemented
         values = tuple(
             one.value
-            if isinstance(one, _StandIn)
+            if isinstance(one, StandIn)
             else self.graph.number(float(np.asarray(one).item()), self.at)
             for one in inputs
         )
-        return _StandIn(self.graph.elementwise(function, values, self.at), self.graph, self.at)
+        return StandIn(self.graph.elementwise(function, values, self.at), self.graph, self.at)
 
     def times_log(self, ufunc: np.ufunc, x: Any, y: Any) -> Any:
         """X log(y), or x log(1 + y); it is 0 where the number x is 0."""
         log = np.log if ufunc is special.xlogy else np.log1p
-        if not isinstance(x, _StandIn):
+        if not isinstance(x, StandIn):
             return x * log(y) if np.all(x) else 0.0
-        return x * log(y) if not isinstance(y, _StandIn) and np.isfinite(log(y)) else NotImplemented
+        return x * log(y) if not isinstance(y, StandIn) and np.isfinite(log(y)) else NotImplemented
 
     def __array_function__(self, *_: Any) -> Any:
         """Refuse functions such as `numpy.where`, which the language has in another form."""
@@ -377,19 +377,30 @@ def written_out(
         if varies and parameter.domain not in (FINITE, NOT_NEGATIVE):
             return None
         known = argument.known
-        given.append(_StandIn(argument, graph, at) if varies else known)
+        given.append(StandIn(argument, graph, at) if varies else known)
         scale = argument.constant if parameter.domain == NOT_NEGATIVE else None
         if scale is not None and not (scale > 0).all():
             return None  # a scale of 0 gives a constant, which has no density
     every_number = not law.discrete and law.ends == (-np.inf, np.inf)
-    if not (every_number or (x.law is law and x.inputs == values[:-1])):
+    own = x.law is law and x.inputs == values[:-1]
+    if not (every_number or own or _is_value_of(law, given, x)):
         return None  # x may be impossible
     try:
         with np.errstate(all="ignore"):
-            log_density = law.log_density_inside(_StandIn(x, graph, at), *given)
+            log_density = law.log_density_inside(StandIn(x, graph, at), *given)
     except TypeError:
         return None
-    return log_density.value if isinstance(log_density, _StandIn) else None
+    return log_density.value if isinstance(log_density, StandIn) else None
+
+
+def _is_value_of(law: Law, arguments: Sequence[Any], x: Value) -> bool:
+    """Whether a draw of a fixed law is a value of another fixed law."""
+    drawn = [argument.known for argument in x.inputs]
+    fixed = all(isinstance(one, float) for one in (*arguments, *drawn))
+    if x.law is None or x.law.values != law.values or not fixed:
+        return False
+    (low, high), (least, most) = law.support(*arguments), x.law.support(*drawn)
+    return bool(low <= least and most <= high)
 
 
 # ---- lines -------------------------------------------------------------------------------------
