@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from dropcheck.known.cells import cut_law
 from dropcheck.language.graph import (
     Kind,
     Sources,
@@ -448,6 +449,29 @@ def inverse_of_line(line: AffineDraw, r: float) -> float:
         total = math.fsum(_on_side(line, zero, chances, r, *side) for side in sides if side[0])
         bound = (total * (1 + _ROUNDING)) ** (1 / r) / abs(line.factor)
     return bound if math.isfinite(bound) and total > 0 else math.inf
+
+
+def inverse_of_sum(line: AffineDraw | None, r: float) -> float:
+    """A bound of (E|x + y|^-r)^(1/r) of a line x of one draw, for any y independent of it.
+
+    Given y, E|x + y|^-r is largest for the law of x that is uniform around -y, with the height of
+    the highest density h of x: it is at most (2h)^r / (1 - r) for r < 1, and infinite else. Beyond
+    the outermost cells the density of a law falls.
+
+    >>> from dropcheck.vocabulary.laws import LAWS
+    >>> normal = AffineDraw(law=LAWS["normal"], arguments=(0.0, 1.0))
+    >>> alone = math.gamma(0.25) ** 2 / math.sqrt(2) / math.pi
+    >>> alone < inverse_of_sum(normal, 0.5) < 1.1 * alone, inverse_of_sum(normal, 1.0)
+    (True, inf)
+    """
+    if line is None or line.law.discrete or not r < 1:
+        return math.inf
+    varies = line.law.constant(*line.arguments) is None
+    cut = cut_law(line.law, line.arguments) if varies else None
+    if cut is None:
+        return math.inf
+    height = float(cut.first.density.high.max()) / abs(line.factor)
+    return float(2 * height * (1 - r) ** (-1 / r) * (1 + _ROUNDING))
 
 
 def _on_side(

@@ -41,6 +41,7 @@ from dropcheck.analysis.bounds import (
     fixed_arguments,
     grouped,
     inverse_of_line,
+    inverse_of_sum,
     is_apart,
     line_of,
 )
@@ -525,7 +526,9 @@ def _sum_size(use: Quantity, p: float) -> float:
         if _rest_of_share(use) and b.hull.low == 0:  # its hull does not keep it away from 0
             return b.size(p)
         positive = use.value.operation == "+" and min(a.hull.low, b.hull.low) >= 0
-        return min(a.size(p), b.size(p)) if positive else INF
+        bound = min(a.size(p), b.size(p)) if positive else INF
+        apart = use.below if use.independent else ()
+        return min([bound, *(inverse_of_sum(one.line, -p) for one in apart)])
     if use.same:
         return times(2.0 if use.value.operation == "+" else 0.0, a.size(p))
     bound = a.size(p) + b.size(p)
@@ -571,7 +574,9 @@ def _share(use: Quantity) -> float:
 
 def _total_size(use: Quantity, p: float) -> float:
     if p < 0:
-        near = _near_0(use, -p, 1.0) if use.below[0].hull.low >= 0 else INF
+        x = use.below[0]
+        near = _near_0(use, -p, 1.0) if x.hull.low >= 0 else INF
+        near = min(near, inverse_of_sum(x.line, -p)) if x.apart and use.count() else near
         return times(1 / _share(use), near)
     return times(_share(use), use.count(), use.below[0].size(p))
 
@@ -1064,14 +1069,21 @@ def _moved(gaps: bool = False) -> Rules:
         largest = max(one.log_moment(t) for one in use.below)
         return max(largest, 0.0) if gaps else largest
 
-    return Rules(size, spread, log_moment, of_any_order=True)
+    def log_size(use: Quantity, p: float) -> float:
+        return INF if gaps else max(one.log_size(p) for one in use.below)
+
+    return Rules(size, spread, log_moment, log_size, of_any_order=True)
 
 
-def _taken_size(use: Quantity, p: float) -> float:
+def _taken(kind: str) -> Rule:
     """An independent index makes a mixture of the elements; for any other, all of them count."""
-    x = use.below[0]
-    count = 1.0 if use.independent else float(max(x.shape[0], 1))
-    return times(raised(count, 1 / abs(p)), x.size(p))
+
+    def size(use: Quantity, p: float) -> float:
+        x = use.below[0]
+        count = 1.0 if use.independent else float(max(x.shape[0], 1))
+        return times(raised(count, 1 / abs(p)), getattr(x, kind)(p))
+
+    return size
 
 
 def _taken_spread(use: Quantity, p: float) -> float:
@@ -1113,12 +1125,17 @@ def _length_size(use: Quantity, p: float) -> float:
 def _deviation_size(use: Quantity, p: float) -> float:
     """Of Σ (x - mean)² / (n - ddof) or its root; with the mean it is least.
 
-    ||Σ (x - c)²||_q is at most n ||x - c||_2q²; the order 2q is at least 2.
+    ||Σ (x - c)²||_q is at most n ||x - c||_2q²; the order 2q is at least 2. For p < 0, the sum is
+    at least that of (x - x')² / 2 over independent pairs, at least k of them times the geometric
+    mean.
     """
     x, count, power = use.below[0], use.count(), 1.0 if use.value.operation == "var" else 0.5
-    left = count - float(use.options.get("ddof", 0.0))
-    if left <= 0 or p < 0:
+    left, pairs = count - float(use.options.get("ddof", 0.0)), count // 2
+    if left <= 0:
         return INF
+    if p < 0:
+        inverse = inverse_of_sum(x.line, -2 * p * power / pairs) if x.apart and pairs else INF
+        return raised(2 * left / max(pairs, 1) * inverse**2, power)
     order = max(2 * p * power, 2.0)
     about = x.mean.width / 2 + x.spread(order) if x.mean.bounded else INF
     square = times(count / left, raised(min(x.size(order), about), 2.0))
@@ -1181,7 +1198,8 @@ _RULES = {
     "minimum": _SMALLER, "maximum": _SMALLER, "clip": _SMALLER,
     "relu": Rules(_by_slope_size, _by_slope_spread,  # it is one of x and 0
                   lambda use, t: log_sum([0.0, use.below[0].log_moment(t)])),
-    "conditional": _CHOSEN, "where": _CHOSEN, "take": Rules(_taken_size, _taken_spread),
+    "conditional": _CHOSEN, "where": _CHOSEN, "take": Rules(
+        _taken("size"), _taken_spread, log_size=_taken("log_size")),
     "tril": _GAPS, "triu": _GAPS, "diag": _GAPS, "full": _MOVED,
     "logsumexp": _RANKED, "cummax": _RANKED,
     "norm": Rules(_length_size), "var": _DEVIATION, "std": _DEVIATION,
