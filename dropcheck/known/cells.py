@@ -311,21 +311,34 @@ def mean(law: Law, arguments: tuple[Any, ...], integrand: Integrand) -> Estimate
             cells = _cells(law, arguments, low[wide], high[wide])
             finer = _at_poles(_parts(integrand, cells, start.error), integrand)
             parts = parts.taken(~chosen).joined(finer)
-        error = float(parts.errors.sum() + parts.floor.sum()) + beyond
+        poles = parts.stuck & (parts.values == 0)
+        together = _together(parts.taken(poles), integrand)
+        error = float(parts.errors[~poles].sum() + parts.floor.sum()) + together + beyond
         return Estimate(float(parts.values.sum()), error) if math.isfinite(error) else UNKNOWN
 
 
 def _at_poles(parts: Parts, integrand: Integrand) -> Parts:
-    """The parts of cells, with those of unlikely unbounded cells, as at a pole, set to 0.
+    """The parts of cells, with those of unlikely cells of large error, as at a pole, set to 0.
 
-    Their errors are bounded as those of tails.
+    Their errors are bounded as those of tails, if that is less.
     """
-    poles = np.isinf(parts.errors) & parts.stuck
-    if poles.any():
+    poles = np.flatnonzero(parts.stuck & ~(parts.errors <= parts.sizes))
+    if poles.size:
         ends = parts.low[poles], parts.high[poles]
-        parts.errors[poles] = tail_errors(integrand, *ends, parts.chances[poles])
-        parts.values[poles] = 0.0
+        errors = tail_errors(integrand, *ends, parts.chances[poles])
+        less = errors < parts.errors[poles]
+        parts.errors[poles[less]], parts.values[poles[less]] = errors[less], 0.0
     return parts
+
+
+def _together(parts: Parts, integrand: Integrand) -> float:
+    """A bound of the parts of cells whose values are set to 0: of each, or of all as one tail."""
+    each = float(parts.errors.sum())
+    if len(parts.errors) < 2:
+        return each
+    ends = parts.low.min(keepdims=True), parts.high.max(keepdims=True)
+    chance = np.minimum(parts.chances.sum(keepdims=True), 1.0)
+    return min(each, float(tail_errors(integrand, *ends, chance)[0]))
 
 
 def tail_errors(integrand: Integrand, low: Floats, high: Floats, chances: Floats) -> Floats:
