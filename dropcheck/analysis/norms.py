@@ -46,13 +46,14 @@ from dropcheck.analysis.bounds import (
     line_of,
 )
 from dropcheck.analysis.single_draw import Found, Integrals, draw_below
-from dropcheck.analysis.support import OUTWARD, Support, hull_of
+from dropcheck.analysis.support import OUTWARD, Support, assumed_by, hull_of
 from dropcheck.known.enclosure import Enclosure, Near
-from dropcheck.language.graph import Kind, Value, bound, in_order, number, thawed
+from dropcheck.language.graph import Kind, Value, bound, in_order, number, ordered, thawed
 from dropcheck.language.lowering.builder import GraphBuilder
 from dropcheck.language.lowering.model import StandIn
 from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions import operation
+from dropcheck.vocabulary.functions.truths import CONDITIONAL, WHERE
 from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.shapes import broadcast, normalise_axes
@@ -152,6 +153,8 @@ HIGHEST_NORM, MOST_BOUNDS = 64.0, 60_000
 # More steps above the draws than this mean that a quantity is the state of a loop: it is not
 # integrated, and `_by_exponentials` may bound it.
 MOST_DEPTH = 64
+# Branches of a choice of no more steps are bounded by what its condition says.
+MOST_GUARDED = 16
 _HELD_BACK = {"maximum", "minimum", "clip", "relu"}
 
 
@@ -167,6 +170,7 @@ class Norms:
         self.bounds = 0  # the number of bounds computed so far
         self.support = Support()
         self._graph = GraphBuilder()  # of what functions are made of
+        self._held: dict[tuple[int, int, bool], Value] = {}
         # for the tails of integrals, bounds by the rules only
         self._integrals = Integrals(Norms(integrate=False).norm, found) if integrate else None
 
@@ -222,7 +226,41 @@ class Norms:
                     if made is not None:
                         inputs = (StandIn(other, self._graph, one.at) for other in one.inputs)
                         known[id(one)].made_of = self.quantity(made(*inputs).value)
+                    if one.computed_by(WHERE, CONDITIONAL) and below[0].depth <= MOST_GUARDED:
+                        condition, *branches = one.inputs
+                        held = zip(branches, (True, False), strict=True)
+                        guarded = (self.held(u, condition, holds) for u, holds in held)
+                        known[id(one)].held = [*map(self.quantity, guarded)]
         return known[id(value)]
+
+    def held(self, value: Value, condition: Value, holds: bool) -> Value:
+        """A quantity that is the same in draws in which a condition holds, or does not hold.
+
+        What the condition says of other quantities is true of this one in all draws: these are
+        clipped. So its norm bounds that of the product with the condition.
+        """
+        key = id(value), id(condition), holds
+        if key not in self._held:
+            self._held[key] = self._held_by(value, condition, holds)
+        return self._held[key]
+
+    def _held_by(self, value: Value, condition: Value, holds: bool) -> Value:
+        said, walked = assumed_by([(condition, holds)]), ordered([value])
+        by_element = all(one.kind != Kind.COMPUTED or one.function.by_element for one in walked)
+        if not (said and (by_element or not condition.shape)):
+            return value
+        made: dict[int, Value] = {}
+        for one in walked:
+            inputs = tuple(made.get(id(below), below) for below in one.inputs)
+            own = one if inputs == one.inputs else replace(one, inputs=inputs)
+            if id(one) in said:
+                hull = self.support.known(one).and_also(said[id(one)]).hull
+                for end, name in ((hull.low, "maximum"), (hull.high, "minimum")):
+                    if math.isfinite(end):
+                        ends = own, self._graph.number(end, one.at)
+                        own = self._graph.elementwise(operation(name), ends, one.at)
+            made[id(one)] = own
+        return made.get(id(value), value)
 
     def _compute(self, quantity: Quantity, kind: str, order: float) -> None:
         highest = INF if kind == "log_moment" else HIGHEST_NORM
@@ -250,7 +288,8 @@ class Quantity:
     All its values lie in `hull`, the means of all elements in `mean`. `fixed` is its array, draws
     last, if it is fixed. `apart` says whether its elements are independent of one another within a
     draw. `independent` says that no two arguments share a draw, `same` that both are one
-    quantity. `line` is the quantity as a line in one draw. `made_of` is it by other functions.
+    quantity. `line` is the quantity as a line in one draw. `made_of` is it by other functions,
+    `held` are the branches of a choice, bounded by what its condition says.
     """
 
     def __init__(self, value: Value, below: Sequence[Quantity], hull: Hull) -> None:
@@ -265,6 +304,7 @@ class Quantity:
         self.apart = False
         self.line: AffineDraw | None = None
         self.made_of: Quantity | None = None
+        self.held: Sequence[Quantity] = ()
         self.rules = rules_of(value.function) if value.kind == Kind.COMPUTED else Rules()
         self._parts: list[list[Factor]] | None = None
         if value.random:
@@ -1048,7 +1088,9 @@ def _picked(first: int) -> Rules:
     """Of one of the arguments from `first` on, element by element: E|f|^p is at most Σ E|u|^p."""
 
     def size(use: Quantity, p: float) -> float:
-        return combined((one.size(p) for one in use.below[first:]), abs(p))
+        bound = combined((one.size(p) for one in use.below[first:]), abs(p))
+        held = use.held if bound == INF else ()
+        return combined((one.size(p) for one in held), abs(p)) if held else bound
 
     def log_moment(use: Quantity, t: float) -> float:
         return log_sum(one.log_moment(t) for one in use.below[first:])

@@ -764,12 +764,9 @@ class Support:
         # by functions that may be undefined: the chances of that which are too small to matter
         self.neglected: dict[str, float] = {}
 
-    def hull(self, value: Value, holds: Holds = ()) -> Hull:
-        """An interval that holds all values of a quantity, of all its elements together.
-
-        Only draws count in which some truths hold or do not hold.
-        """
-        hull = self.under(holds, value).hull
+    def hull(self, value: Value) -> Hull:
+        """An interval that holds all values of a quantity, of all its elements together."""
+        hull = self.known(value).hull
         give = OUTWARD * max(abs(hull.low), abs(hull.high))
         if not math.isfinite(give) or not hull.width or hull in (UNIT, Hull(-1.0, 1.0)):
             return hull
@@ -857,7 +854,7 @@ class Support:
 
     def under(self, holds: Holds, value: Value) -> Known:
         """What is known of a value where some truths hold or do not hold."""
-        assumed = _assumed(holds)
+        assumed = assumed_by(holds)
         if not assumed or self._depth >= MOST_GUARDS:
             return self.known(value)
         every = not self._assumed and all(not condition.shape for condition, _ in holds)
@@ -1014,7 +1011,7 @@ _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 _DENIED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
-def _assumed(holds: Holds) -> KnownValues:
+def assumed_by(holds: Holds) -> KnownValues:
     """What is known of values in draws in which some truths hold or do not hold."""
     found: KnownValues = {}
     stack = [(value, held, False) for value, held in holds]

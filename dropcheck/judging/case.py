@@ -139,17 +139,20 @@ class BoundedAverages:
         size = 1.0
         for register, power in term.factors:
             value, centre = self.compiled.values[register], float(self.centres[register])
-            hull = self._hull(term, value)
-            own = max(abs(hull.low - centre), abs(hull.high - centre))
-            if math.isfinite(order):
-                own = min(own, self.norms.centred_norm(value, centre, order * degree))
+            held = self._held(term, register)
+            if math.isinf(order):
+                hull = self.norms.support.hull(held)
+                own = max(abs(hull.low - centre), abs(hull.high - centre))
+            else:
+                either = partial(self.norms.centred_norm, centre=centre, p=order * degree)
+                own = min(map(either, (value, held)))
             size *= raised(own, power)
         return size
 
-    def _hull(self, term: Term, value: Value) -> Hull:
-        """Where a factor of an integrand lies, in draws in which its condition holds."""
-        held = () if term.given is None else ((self.compiled.values[term.given], True),)
-        return self.norms.support.hull(value, held)
+    def _held(self, term: Term, register: int) -> Value:
+        """A factor of an integrand, or another that is the same where its condition holds."""
+        value, given = self.compiled.values[register], term.given
+        return value if given is None else self.norms.held(value, self.compiled.values[given], True)
 
     def _ends(self, term: Term) -> tuple[float, float]:
         """An interval that holds an integrand, and 0 where it has a condition."""
@@ -158,7 +161,7 @@ class BoundedAverages:
         if others or power != 1:
             signed = any(odd % 2 for _, odd in term.factors)
             return (-size if signed else 0.0), size
-        hull = self._hull(term, self.compiled.values[register])
+        hull = self.norms.support.hull(self._held(term, register))
         centre = float(self.centres[register])
         low, high = hull.low - centre, hull.high - centre
         return (low, high) if term.given is None else (min(low, 0.0), max(high, 0.0))
