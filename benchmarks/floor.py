@@ -20,7 +20,7 @@ from dropcheck.array_types import Floats
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.execution.pool import tuned_numpy
 from dropcheck.execution.schedule import Deadline, Judge, advanced, drive
-from dropcheck.inference.budget import case_alpha
+from dropcheck.inference.intervals import case_alpha
 from dropcheck.judging.case import prepare
 from dropcheck.language.compile import CaseGraphs
 from dropcheck.language.graph import number

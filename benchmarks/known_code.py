@@ -12,7 +12,7 @@ import numpy as np
 from dropcheck.claims.registry import Code, CodeRequest, Column, Slot
 from dropcheck.code.slots import Implementation
 from dropcheck.vocabulary.function import Array
-from dropcheck.vocabulary.functions.number_formats import DOUBLE, rounded
+from dropcheck.vocabulary.functions.elementwise import DOUBLE, rounded
 
 FORMATS = ("float32", "bfloat16")
 Drawn = Callable[[np.random.Generator, CodeRequest, Sequence[Array]], Mapping[str, Array]]

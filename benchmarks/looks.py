@@ -18,7 +18,7 @@ from statistics import NormalDist
 from benchmarks.measure import Bar, Figure, Spread
 from dropcheck.analysis.strategy import Certainty
 from dropcheck.claims.registry import Case, Registry
-from dropcheck.inference.budget import case_alpha
+from dropcheck.inference.intervals import case_alpha
 from dropcheck.inference.region import reach, widening
 from dropcheck.judging.case import CaseRun, prepare
 from dropcheck.judging.judge import run_case

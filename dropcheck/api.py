@@ -18,9 +18,8 @@ from dropcheck.claims.values import (
 )
 from dropcheck.errors import DropcheckError, InternalError, Location, Problem, nearest
 from dropcheck.options import VALUES, settings_of
-from dropcheck.processors import default_threads
 from dropcheck.results import CaseResult, Outcome, ParameterValue, RunResult
-from dropcheck.settings import DEFAULT_MEMORY, Settings
+from dropcheck.settings import DEFAULT_MEMORY, Settings, default_threads
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

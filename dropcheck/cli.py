@@ -230,7 +230,7 @@ def plan(given: Given) -> ExitCode:
     Each case is judged by few draws; what these leave open is foreseen.
     """
     from dropcheck.planning import plan_cases
-    from dropcheck.report.progress import progress
+    from dropcheck.report.screen import progress
     from dropcheck.report.trials import plan_report
 
     settings = settings_of(given.values)
@@ -348,7 +348,7 @@ def mutate(given: Given) -> ExitCode:
     from dropcheck.language.check import choose
     from dropcheck.language.compile import CaseGraphs
     from dropcheck.mutation import ClaimResult, MutationRun, mutate_claims
-    from dropcheck.report.progress import progress
+    from dropcheck.report.screen import progress
     from dropcheck.report.trials import mutation_report
 
     settings = settings_of(given.values)
@@ -874,7 +874,7 @@ def _check_outputs(given: Given, outputs: Sequence[Path]) -> None:
 def _judged(given: Given, chosen: Chosen, settings: Settings) -> RunResult:
     """The results of the cases, with progress."""
     from dropcheck.execution.pool import cluster
-    from dropcheck.report.progress import progress
+    from dropcheck.report.screen import progress
     from dropcheck.running import judge
 
     address, cases = given.values.get("scheduler"), len(chosen.cases)

@@ -23,12 +23,11 @@ from dropcheck.execution.schedule import Task, drive, in_order
 from dropcheck.language import syntax
 from dropcheck.language.compile import CaseGraphs, ParsedClaim, parse_claim
 from dropcheck.language.parser import parse_expression
-from dropcheck.language.printing import unparse_model, unparse_statement
-from dropcheck.processors import default_threads
+from dropcheck.language.syntax import unparse_model, unparse_statement
 from dropcheck.reasons import Reason
 from dropcheck.results import CaseResult, ParameterValue, Verdict
 from dropcheck.running import at_hand, graphs_of, verify_cases
-from dropcheck.settings import Settings
+from dropcheck.settings import Settings, default_threads
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.law import Values
 from dropcheck.vocabulary.laws import LAWS

@@ -10,10 +10,9 @@ from typing import Any
 
 from dropcheck.claims.registry import Case
 from dropcheck.language.check import Chosen
-from dropcheck.processors import default_threads
 from dropcheck.results import CaseResult, RunResult, Verdict
 from dropcheck.running import judge
-from dropcheck.settings import Settings
+from dropcheck.settings import Settings, default_threads
 
 PILOT_DRAWS = 2**16
 DEFAULT_SECONDS = 20.0  # of one core: about what the default budget takes

@@ -23,14 +23,13 @@ from dropcheck.execution.schedule import (
     in_order,
     together,
 )
-from dropcheck.inference.budget import case_alpha
+from dropcheck.inference.intervals import case_alpha
 from dropcheck.judging.case import Prepared, prepare_together, result_of_error
 from dropcheck.judging.judge import run_case, with_note
 from dropcheck.language.check import Chosen
 from dropcheck.language.compile import CaseGraphs
-from dropcheck.processors import default_threads
 from dropcheck.results import CaseResult, Outcome, RunResult
-from dropcheck.settings import Settings
+from dropcheck.settings import Settings, default_threads
 from dropcheck.simulation.blocks import Request
 from dropcheck.simulation.program import SpanSums
 from dropcheck.vocabulary import special

@@ -21,6 +21,7 @@ from dropcheck.language.graph import (
     sum_of,
     thawed,
 )
+from dropcheck.vocabulary.domains import EVERYWHERE, Hull
 from dropcheck.vocabulary.function import EVERY_AXIS
 from dropcheck.vocabulary.functions.arrays import SUBSCRIPT
 from dropcheck.vocabulary.functions.elementwise import (
@@ -32,7 +33,6 @@ from dropcheck.vocabulary.functions.elementwise import (
 )
 from dropcheck.vocabulary.functions.linear_algebra import DOT, MATMUL
 from dropcheck.vocabulary.functions.reductions import MEAN, NORM, STD, SUM, VAR
-from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.shapes import normalise_axes
 

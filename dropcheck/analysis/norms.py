@@ -51,10 +51,10 @@ from dropcheck.known.enclosure import Enclosure, Near
 from dropcheck.language.graph import Kind, Value, bound, in_order, number, ordered, thawed
 from dropcheck.language.lowering.builder import GraphBuilder
 from dropcheck.language.lowering.model import StandIn
+from dropcheck.vocabulary.domains import EVERYWHERE, Hull
 from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions import operation
 from dropcheck.vocabulary.functions.truths import CONDITIONAL, WHERE
-from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.shapes import broadcast, normalise_axes
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from dropcheck.array_types import Floats
-from dropcheck.vocabulary.places import Origin, origin
+from dropcheck.vocabulary.function import Origin, origin
 from dropcheck.vocabulary.shapes import Shape, ShapeError, broadcast, normalise_axes
 
 

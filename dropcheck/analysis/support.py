@@ -41,7 +41,7 @@ from dropcheck.language.graph import (
     random_inputs,
 )
 from dropcheck.reasons import Explanation, Reason
-from dropcheck.vocabulary.domains import LARGEST_COUNT
+from dropcheck.vocabulary.domains import EVERYWHERE, LARGEST_COUNT, UNIT, Hull, proper
 from dropcheck.vocabulary.function import Array, Function, Kernel, KernelError
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.functions.elementwise import ABS, DIVIDE, MULTIPLY, POWER
@@ -55,7 +55,6 @@ from dropcheck.vocabulary.functions.truths import (
     OR,
     WHERE,
 )
-from dropcheck.vocabulary.hulls import EVERYWHERE, UNIT, Hull, proper
 from dropcheck.vocabulary.law import Law, Values
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.shapes import broadcast

@@ -28,7 +28,7 @@ from dropcheck.code.adapters.adapter import (
     said_by,
 )
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.processors import Stopwatch
+from dropcheck.settings import Stopwatch
 from dropcheck.vocabulary.function import Array
 
 # ---- arguments -----------------------------------------------------------------------------------

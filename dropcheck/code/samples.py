@@ -23,10 +23,9 @@ from dropcheck.code.calls import PROBE_DRAWS, Bound, CallPlan, PreparedFunction,
 from dropcheck.errors import DropcheckError, Location, Problem
 from dropcheck.language.graph import SAMPLE
 from dropcheck.results import ParameterValue
-from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.function import Array
-from dropcheck.vocabulary.functions.number_formats import DOUBLE, EPSILONS
-from dropcheck.vocabulary.operators import OPERATORS
+from dropcheck.vocabulary.functions.elementwise import DOUBLE, EPSILONS
+from dropcheck.vocabulary.operators import CONSTANTS, OPERATORS
 
 # The draws of the first call, which shows the shapes: a length that few axes have by chance.
 FIRST_DRAWS = 3

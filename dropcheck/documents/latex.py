@@ -21,13 +21,23 @@ from dropcheck.language import syntax
 from dropcheck.language.compile import Known
 from dropcheck.language.hints import name_hint, slip_of
 from dropcheck.language.parser import parse_expression
-from dropcheck.language.printing import side_text, unparse, unparse_statement
-from dropcheck.language.syntax import ROUNDED, Binary, Call, Name, Negative, Node, Number, Position
+from dropcheck.language.syntax import (
+    ROUNDED,
+    Binary,
+    Call,
+    Name,
+    Negative,
+    Node,
+    Number,
+    Position,
+    side_text,
+    unparse,
+    unparse_statement,
+)
 from dropcheck.vocabulary import latex_words as tex
-from dropcheck.vocabulary.constants import PROBABILITY
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.functions.reductions import PAIRWISE
-from dropcheck.vocabulary.operators import OPERATORS
+from dropcheck.vocabulary.operators import OPERATORS, PROBABILITY
 from dropcheck.vocabulary.shapes import ShapeError, ShapeRule, matmul
 
 LONGEST = 5_000  # characters of a formula

@@ -16,7 +16,6 @@ from dropcheck.claims.registry import Tolerance
 from dropcheck.known.enclosure import Enclosure
 from dropcheck.language.compile import LoweredCase
 from dropcheck.language.graph import Kind, LawClaim, Relation, Value, in_order, of_operators
-from dropcheck.language.printing import unparse, unparse_statement
 from dropcheck.language.syntax import (
     ROUNDED,
     ArrayLiteral,
@@ -27,6 +26,8 @@ from dropcheck.language.syntax import (
     Number,
     Statement,
     Subscript,
+    unparse,
+    unparse_statement,
     unsigned,
 )
 from dropcheck.results import Quantity, Region, Resolution, Verdict

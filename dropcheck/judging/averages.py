@@ -18,7 +18,7 @@ import numpy as np
 
 from dropcheck.analysis.exact import Integrand, exact_means
 from dropcheck.array_types import Floats
-from dropcheck.inference import budget
+from dropcheck.inference import intervals
 from dropcheck.inference.intervals import (
     FEWEST_BLOCKS,
     RAREST_SEEN,
@@ -470,7 +470,7 @@ def draws_for(run: CaseRun, compiled: Compiled, plan: DrawPlan, place: int, targ
     order says nothing, the draws are those that show its averages.
     """
     direction = plan.directions[place]
-    alpha = run.alpha * budget.PLANNED / len(run.reading.comparisons)
+    alpha = run.alpha * intervals.PLANNED / len(run.reading.comparisons)
 
     def half_width(spread: Spread, draws: int, share: float = 1.0) -> float:
         rows, block = rows_of(plan.program, draws)
@@ -479,7 +479,7 @@ def draws_for(run: CaseRun, compiled: Compiled, plan: DrawPlan, place: int, targ
     def draws_to(spread: Spread, target: float, beyond: float = 0.0) -> int:
         def decides(draws: int) -> bool:
             error = spread.standard_error(max(1, draws // plan.program.unit_draws))
-            width = half_width(spread, draws) + budget.CHANCE * error
+            width = half_width(spread, draws) + intervals.CHANCE * error
             return width + beyond / draws <= target
 
         return fewest_that(decides, plan.fewest, ENDLESS)
@@ -688,7 +688,7 @@ def _bounded(
 def _watched(run: CaseRun, compiled: Compiled, plan: DrawPlan) -> DrawPlan:
     """The plan with the draws that the limit theorem takes, as far as a pilot shows them."""
     assert plan.pilot is not None
-    rows, alpha = plan.pilot.sums / plan.pilot.block_values, run.alpha * budget.PLANNED
+    rows, alpha = plan.pilot.sums / plan.pilot.block_values, run.alpha * intervals.PLANNED
     lacks: list[Shortfall] = []
     for comparison, direction in zip(run.reading.comparisons, plan.directions, strict=True):
         values = theta_of(compiled, comparison, plan.centres)(rows.T)

@@ -21,13 +21,13 @@ from dropcheck.claims.registry import Case
 from dropcheck.claims.values import case_name, decimal_text, parameter_text
 from dropcheck.errors import TO_REPORT, DropcheckError, InternalError, Problem, as_own
 from dropcheck.execution.schedule import Deadline
-from dropcheck.inference import budget
-from dropcheck.inference.budget import Look
+from dropcheck.inference import intervals
 from dropcheck.inference.intervals import (
     RAREST_SEEN,
     ClippedSpread,
     Interval,
     KnownSpread,
+    Look,
     Theta,
     between_parts,
     design_effect,
@@ -44,7 +44,6 @@ from dropcheck.language.compile import CaseGraphs, LoweredCase, parse_claim
 from dropcheck.language.graph import Value, in_order, operators
 from dropcheck.language.lowering.model import counts_draws
 from dropcheck.language.syntax import Statement
-from dropcheck.processors import default_threads
 from dropcheck.reasons import LOOK_FOR, Explanation, Reason
 from dropcheck.results import (
     CallCount,
@@ -58,12 +57,12 @@ from dropcheck.results import (
     Resolution,
     Verdict,
 )
-from dropcheck.settings import Settings
+from dropcheck.settings import Settings, default_threads
 from dropcheck.simulation.again import example
 from dropcheck.simulation.blocks import MAIN, PILOT, Request, Tally, stream
 from dropcheck.simulation.compile import Compiled, Counted, InCells, Registers, compile_strategy
 from dropcheck.simulation.program import FEWEST_CALLS, Program, SpanSums, Term
-from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
+from dropcheck.vocabulary.domains import EVERYWHERE, Hull
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.operators import UNDERFLOW
 
@@ -874,7 +873,7 @@ class CaseRun:
             return iter([Look(program.span_draws, self.alpha)])  # it shows what is drawn
         fewest = min(max(fewest, program.fewest_planned), most)
         early = self.confirms is None  # an exact value that is grossly false is our own error
-        return budget.looks(
+        return intervals.looks(
             expected, fewest, most, self.alpha, span=program.span_draws, early=early
         )
 

@@ -21,7 +21,7 @@ import numpy as np
 from dropcheck.analysis.bounds import summed
 from dropcheck.analysis.strategy import Laws, Quantiles
 from dropcheck.array_types import Floats, Indices, Truths
-from dropcheck.inference import budget
+from dropcheck.inference import intervals
 from dropcheck.inference.region import Comparison, decide, reach, widening
 from dropcheck.judging.averages import fewest_that
 from dropcheck.judging.case import (
@@ -48,8 +48,7 @@ from dropcheck.judging.look import (
     until_decided,
 )
 from dropcheck.language.graph import LawClaim, Relation, Value, of_operators, pairs
-from dropcheck.language.printing import unparse
-from dropcheck.language.syntax import Call, Name
+from dropcheck.language.syntax import Call, Name, unparse
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Guarantee, Method, Verdict
 from dropcheck.simulation.again import magnitude_of, rounding_of_values
@@ -57,7 +56,7 @@ from dropcheck.simulation.blocks import PILOT, CountTally
 from dropcheck.simulation.compile import InCells
 from dropcheck.simulation.program import FEWEST_CALLS, AtCuts, Counter, Program, Tables
 from dropcheck.vocabulary import special
-from dropcheck.vocabulary.functions.number_formats import (
+from dropcheck.vocabulary.functions.elementwise import (
     DOUBLE,
     EPSILONS,
     SINGLE,
@@ -525,7 +524,7 @@ def by_laws(run: CaseRun, claim: Laws, cells: InCells) -> Judging:
     }[relation]
     plan = plan_of(run, claim.claim, cells, values, size)
     target = resolution - plan.left_open
-    alpha = run.alpha * DISTANCE_SHARE * budget.PLANNED
+    alpha = run.alpha * DISTANCE_SHARE * intervals.PLANNED
     most = run.most_draws(replace(cells.program, cost=cells.program.cost + plan.counter.cost))
 
     def draws_for(target: float) -> int:
@@ -959,8 +958,8 @@ class QuantilePilot:
         half = reach(estimate, near, region, target.widen)
         if (region.strict_end_within(estimate, near) and near > 0) or not half > 0:
             return ENDLESS
-        alpha = run.alpha * budget.PLANNED / len(run.reading.comparisons) / max(len(terms), 1)
-        errors = NormalDist().inv_cdf(1 - max(alpha / 2, 1e-15)) + budget.CHANCE
+        alpha = run.alpha * intervals.PLANNED / len(run.reading.comparisons) / max(len(terms), 1)
+        errors = NormalDist().inv_cdf(1 - max(alpha / 2, 1e-15)) + intervals.CHANCE
         needed = (errors * error / half) ** 2 * self.drawn
         for _, at in terms:
             rarer = min(self.levels[at], 1 - self.levels[at])

@@ -13,7 +13,7 @@ from dropcheck.analysis.strategy import Arithmetic, Certainty, Laws, Quantiles, 
 from dropcheck.claims.registry import Case
 from dropcheck.errors import DropcheckError
 from dropcheck.execution.schedule import Deadline
-from dropcheck.inference import budget
+from dropcheck.inference import intervals
 from dropcheck.inference.intervals import FEWEST_BLOCKS, clopper_pearson, upper_bound
 from dropcheck.inference.region import COARSE, decide
 from dropcheck.judging.averages import accepted, judge_averages
@@ -93,7 +93,7 @@ def by_counterexample(run: CaseRun, claim: Certainty, counted: Counted) -> Judgi
     program = counted.program.fitted(most, FEWEST_BLOCKS)
     unit, tally = program.unit_draws, Violations(program)
     bound = run.sharpest(rarest_violations(run.prepared))
-    needed = 1.0001 * math.log(1 / (run.alpha * budget.PLANNED)) / bound + 1
+    needed = 1.0001 * math.log(1 / (run.alpha * intervals.PLANNED)) / bound + 1
     expected = max(program.fewest_planned, unit * math.ceil(needed))
 
     def judged(alpha: float) -> Finding:

@@ -14,7 +14,7 @@ import numpy as np
 from dropcheck.analysis.exact import Integrand, exact_means
 from dropcheck.analysis.strategy import Certainty
 from dropcheck.array_types import Floats
-from dropcheck.inference import budget
+from dropcheck.inference import intervals
 from dropcheck.inference.intervals import Interval, Theta
 from dropcheck.inference.region import (
     NEARLY,
@@ -422,7 +422,9 @@ def more_draws(needed: int, tally: Tally) -> float:
     """
     if needed >= ENDLESS:
         return math.inf
-    return max(budget.GROWTH * needed, 1.5 * tally.drawn) - tally.drawn + tally.program.span_draws
+    return (
+        max(intervals.GROWTH * needed, 1.5 * tally.drawn) - tally.drawn + tally.program.span_draws
+    )
 
 
 Decide = Callable[[int, Comparison, float, float, float, float], tuple[Interval, Verdict]]

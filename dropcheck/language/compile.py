@@ -12,7 +12,7 @@ from typing import TypeVar
 from dropcheck.claims.registry import DTYPE, Case, Claim, SourceText, Stated
 from dropcheck.claims.values import NUMBER_FORMATS, WORDS, parameter_text
 from dropcheck.errors import MOST_PROBLEMS, About, DropcheckError, Location, Problem, at_most
-from dropcheck.language.events import is_event
+from dropcheck.language.alike import is_event
 from dropcheck.language.graph import LawClaim, Value
 from dropcheck.language.hints import law_hint
 from dropcheck.language.lowering.builder import Context, Skipped, Slots

@@ -16,13 +16,13 @@ from dropcheck.claims.registry import SourceText
 from dropcheck.claims.values import LONGEST_NAME
 from dropcheck.errors import DropcheckError, nearest
 from dropcheck.language.syntax import Position
-from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS, SIGNS
 from dropcheck.vocabulary.functions.reductions import DERIVATIVE
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import (
+    CONSTANTS,
     EXAMPLES,
     INDEPENDENT,
     OPERATORS,

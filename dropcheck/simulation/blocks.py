@@ -10,7 +10,7 @@ import numpy as np
 import numpy.random  # not when a thread first draws: its lock would be held while others fork
 
 from dropcheck.array_types import Floats
-from dropcheck.processors import Stopwatch
+from dropcheck.settings import Stopwatch
 from dropcheck.simulation.program import FEWEST_CALLS, Program, SpanSums
 
 PILOT = 1

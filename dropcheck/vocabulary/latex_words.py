@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dropcheck.vocabulary.constants import CONSTANTS, PROBABILITY
-from dropcheck.vocabulary.operators import OPERATORS
+from dropcheck.vocabulary.operators import CONSTANTS, OPERATORS, PROBABILITY
 
 SUM_NAME, PRODUCT_NAME, LOGARITHM_NAME = "sum", "prod", "log"
 MEAN_NAME, VARIANCE_NAME = "E", "Var"

@@ -21,9 +21,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from dropcheck.vocabulary import moments, special
-from dropcheck.vocabulary.domains import LARGEST_COUNT, Condition, LawParameter, Role
+from dropcheck.vocabulary.domains import LARGEST_COUNT, Condition, Hull, LawParameter, Role
 from dropcheck.vocabulary.function import Array
-from dropcheck.vocabulary.hulls import Hull
 from dropcheck.vocabulary.shapes import Shape
 
 Arguments = Sequence[Array]

@@ -24,9 +24,9 @@ from dropcheck.analysis.bounds import AffineDraw, inverse_of_line
 from dropcheck.analysis.norms import Norms, Quantity, steepness
 from dropcheck.analysis.support import Support
 from dropcheck.language.graph import Value, kernel_of, ordered
+from dropcheck.vocabulary.domains import EVERYWHERE
 from dropcheck.vocabulary.function import Array, X
 from dropcheck.vocabulary.functions import FUNCTIONS
-from dropcheck.vocabulary.hulls import EVERYWHERE
 from dropcheck.vocabulary.laws import LAWS
 
 INF = math.inf

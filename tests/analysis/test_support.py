@@ -30,9 +30,9 @@ from dropcheck.analysis.support import (
 )
 from dropcheck.errors import DropcheckError
 from dropcheck.language.graph import Kind, computed_from, number, ordered
+from dropcheck.vocabulary.domains import Hull
 from dropcheck.vocabulary.function import PAIR, Array, entry
 from dropcheck.vocabulary.functions import FUNCTIONS_OF_NUMBERS, SIGNS
-from dropcheck.vocabulary.hulls import Hull
 from dropcheck.vocabulary.laws import LAWS
 
 MODEL = (

@@ -15,7 +15,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from dropcheck.report.progress import RunProgress
+from dropcheck.report.screen import RunProgress
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="terminals and signals are those of POSIX")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dropcheck import processors
+from dropcheck import settings
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_a_quota_limits_the_threads(
     file = tmp_path / "cpu.max"
     if written is not None:
         file.write_text(written, encoding="utf-8")
-    assert processors.quota(file) == quota
+    assert settings.quota(file) == quota
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(6)), raising=False)
-    monkeypatch.setattr(processors, "quota", lambda: quota)
-    assert processors.default_threads.__wrapped__() == threads
+    monkeypatch.setattr(settings, "quota", lambda: quota)
+    assert settings.default_threads.__wrapped__() == threads

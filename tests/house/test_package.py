@@ -187,7 +187,7 @@ PACKAGE = Path(__file__).parents[2] / "dropcheck"
 
 # From the ground up: a room imports only from rooms that stand before it.
 ORDER = (
-    *("processors", "interrupt", "errors", "reasons", "array_types", "settings"),
+    *("interrupt", "errors", "reasons", "array_types", "settings"),
     *("packs", "vocabulary", "known", "results", "claims", "options", "language"),
     *("analysis", "documents", "simulation", "code", "inference", "execution"),
     *("judging", "running", "planning", "mutation", "report", "api"),
@@ -207,7 +207,7 @@ ALLOWED: Mapping[str, set[str]] = {
     "cli": {"open", "read_text"},  # what it writes to begin with, and the schema beside it
     "documents": {"read_bytes"},
     "report.html": {"read_text"},
-    "processors": {"read_text"},  # how many processors a container may use
+    "settings": {"read_text"},  # how many processors a container may use
     "cli_output": {"NamedTemporaryFile", "open"},  # reports
     # code under test, by the names that its user gives on the command line
     "code.slots": {"import_module"},

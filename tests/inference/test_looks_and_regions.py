@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dropcheck.inference.budget import case_alpha, looks
+from dropcheck.inference.intervals import case_alpha, looks
 from dropcheck.inference.region import decide, reach, widening
 from dropcheck.results import Region, Verdict
 

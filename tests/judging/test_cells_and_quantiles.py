@@ -32,7 +32,7 @@ from dropcheck.judging.cells import (
 )
 from dropcheck.results import Verdict
 from dropcheck.settings import Settings
-from dropcheck.vocabulary.functions.number_formats import EPSILONS, below_numbers, rounded
+from dropcheck.vocabulary.functions.elementwise import EPSILONS, below_numbers, rounded
 from dropcheck.vocabulary.laws import LAWS
 
 

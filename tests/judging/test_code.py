@@ -31,7 +31,7 @@ from dropcheck.report.words import basis, draws
 from dropcheck.results import CaseResult
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
-from dropcheck.vocabulary.functions.number_formats import rounded
+from dropcheck.vocabulary.functions.elementwise import rounded
 
 Generator = np.random.Generator
 Draw = Callable[[Generator, CodeRequest, Sequence[Floats]], Mapping[str, Floats]]

@@ -16,9 +16,9 @@ from slots_made import DROPOUT
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Registry
 from dropcheck.errors import DropcheckError, Problem
+from dropcheck.language.alike import has_no_chance, is_event
 from dropcheck.language.check import check_registry, choose
 from dropcheck.language.compile import CaseGraphs
-from dropcheck.language.events import has_no_chance, is_event
 from dropcheck.language.hints import _LAWS_ELSEWHERE, _OF_R, _WORDS_ELSEWHERE
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings

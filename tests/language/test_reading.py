@@ -18,6 +18,7 @@ from dropcheck.claims.reader import read_registry, read_text
 from dropcheck.claims.registry import SourceText
 from dropcheck.claims.values import LONGEST_NAME
 from dropcheck.errors import DropcheckError, Problem
+from dropcheck.language import syntax
 from dropcheck.language.check import check_registry
 from dropcheck.language.compile import parse_claim
 from dropcheck.language.parser import (
@@ -28,7 +29,6 @@ from dropcheck.language.parser import (
     parse_model,
     parse_statement,
 )
-from dropcheck.language.printing import unparse, unparse_model, unparse_statement
 from dropcheck.language.syntax import Binary, Name, Node, Number, Position, children
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
@@ -63,7 +63,7 @@ def read(text: str) -> Node:
 )  # fmt: skip
 def test_text_reads_back_as_the_same_nodes(text: str) -> None:
     node = read(text)
-    assert read(unparse(node)) == node
+    assert read(syntax.unparse(node)) == node
 
 
 @pytest.mark.parametrize(
@@ -80,18 +80,18 @@ def test_text_reads_back_as_the_same_nodes(text: str) -> None:
     ],
 )  # fmt: skip
 def test_no_bracket_or_digit_too_many(written: str, shown: str) -> None:
-    assert unparse(read(written)) == shown
+    assert syntax.unparse(read(written)) == shown
 
 
 @pytest.mark.parametrize("value", [-1.5, -2.0])
 def test_negative_number_is_bracketed_where_it_must_be(value: float) -> None:
     # the parser makes none, but a rewrite may; `-2**2` would be another number
-    assert unparse(Binary(AT, "**", Number(AT, value), Number(AT, 2.0))).startswith("(-")
+    assert syntax.unparse(Binary(AT, "**", Number(AT, value), Number(AT, 2.0))).startswith("(-")
 
 
 @given(st.floats(min_value=0, allow_nan=False, allow_infinity=False))
 def test_any_number_reads_back_as_itself(value: float) -> None:
-    assert read(unparse(Number(AT, value))) == Number(AT, value)
+    assert read(syntax.unparse(Number(AT, value))) == Number(AT, value)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_any_number_reads_back_as_itself(value: float) -> None:
 def test_statements_read_back_as_themselves(text: str) -> None:
     statement = parse_statement(SourceText.plain(text))
     assert statement.about_laws is ("~" in text or "independent" in text)
-    assert unparse_statement(statement) == text
+    assert syntax.unparse_statement(statement) == text
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_statements_read_back_as_themselves(text: str) -> None:
 )  # fmt: skip
 def test_models_are_written_as_they_are_read(model: str, shown: str) -> None:
     parsed = parse_model(SourceText.plain(model))
-    assert unparse_model(parsed) == shown
+    assert syntax.unparse_model(parsed) == shown
     assert parse_model(SourceText.plain(shown)) == parsed
 
 
@@ -133,9 +133,9 @@ def test_models_are_written_as_they_are_read(model: str, shown: str) -> None:
 def test_every_claim_reads_back_as_itself(file: str) -> None:
     for claim in read_registry(TESTS / file).claims.values():
         parsed = parse_claim(claim)
-        statement = unparse_statement(parsed.statement)
+        statement = syntax.unparse_statement(parsed.statement)
         assert parse_statement(SourceText.plain(statement)) == parsed.statement
-        assert parse_model(SourceText.plain(unparse_model(parsed.model))) == parsed.model
+        assert parse_model(SourceText.plain(syntax.unparse_model(parsed.model))) == parsed.model
 
 
 def test_positions_point_at_the_text() -> None:
@@ -320,11 +320,11 @@ def test_any_claim_is_judged_or_refused(line: str, statement: str, p: float) -> 
     assert_judged(line, statement, p)
 
 
-@given(EXPRESSIONS)
+@given(EXPRESSIONS.filter(lambda text: "+-" not in text))  # it is refused: papers mean ± by it
 @settings(max_examples=150)
 def test_any_expression_reads_back_as_itself(text: str) -> None:
     node = read(text)
-    assert read(unparse(node)) == node
+    assert read(syntax.unparse(node)) == node
 
 
 @given(SCRAPS, SCRAPS)

@@ -15,8 +15,7 @@ from dropcheck.claims.reader import read_registry, read_text
 from dropcheck.claims.registry import Claim, Registry, SourceText
 from dropcheck.language.compile import CaseGraphs, parse_claim
 from dropcheck.language.parser import parse_model, parse_statement
-from dropcheck.language.printing import unparse_model, unparse_statement
-from dropcheck.language.syntax import lines_of
+from dropcheck.language.syntax import lines_of, unparse_model, unparse_statement
 from dropcheck.mutation import (
     MOST_MUTANTS,
     MUTATORS,

@@ -20,11 +20,10 @@ from law_table import CASES, as_arrays
 
 from dropcheck.known.enclosure import Enclosure, Near, applied
 from dropcheck.vocabulary import shapes
-from dropcheck.vocabulary.function import Array, KernelError
+from dropcheck.vocabulary.function import Array, KernelError, origin
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS, SIGNS, operation
-from dropcheck.vocabulary.functions.number_formats import EPSILONS, rounded
+from dropcheck.vocabulary.functions.elementwise import EPSILONS, rounded
 from dropcheck.vocabulary.laws import LAWS
-from dropcheck.vocabulary.places import origin
 from dropcheck.vocabulary.shapes import Shape, ShapeError
 from dropcheck.vocabulary.special import FEW, ndtri, student_quantile
 

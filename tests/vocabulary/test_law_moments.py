@@ -20,7 +20,7 @@ from law_table import CASES, as_arrays
 from numpy.typing import NDArray
 
 from dropcheck.vocabulary import moments
-from dropcheck.vocabulary.hulls import Hull
+from dropcheck.vocabulary.domains import Hull
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws import LAWS
 

@@ -20,14 +20,13 @@ from dropcheck.language.hints import IN_PAPERS, name_hint
 from dropcheck.language.syntax import Call, ModelLine, Name, Node, Position, Subscript, children
 from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.vocabulary import shapes
-from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.function import Array, Function
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.functions.arrays import ELEMENTS, RESHAPE, SUBSCRIPT
-from dropcheck.vocabulary.functions.number_formats import EPSILONS, ROUNDED, SMALLEST_NORMAL
+from dropcheck.vocabulary.functions.elementwise import EPSILONS, ROUNDED, SMALLEST_NORMAL
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws import LAWS
-from dropcheck.vocabulary.operators import OPERATORS
+from dropcheck.vocabulary.operators import CONSTANTS, OPERATORS
 from dropcheck.vocabulary.shapes import Shape, ShapeError
 
 VALUE_SIZE = 400  # bytes of a value that is one number, as measured

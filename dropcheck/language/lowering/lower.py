@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from dropcheck.claims.registry import DTYPE
 from dropcheck.errors import DropcheckError, suggestion
 from dropcheck.language import syntax
-from dropcheck.language.alike import Integers, entries_alike
-from dropcheck.language.events import has_no_chance, is_event
+from dropcheck.language.alike import Integers, entries_alike, has_no_chance, is_event
 from dropcheck.language.graph import (
     Kind,
     Plain,
@@ -36,15 +35,13 @@ from dropcheck.language.lowering.model import (
     read_law,
     written_out,
 )
-from dropcheck.language.printing import unparse
-from dropcheck.language.syntax import Call, Name, Node, Position, bind, walk
+from dropcheck.language.syntax import Call, Name, Node, Position, bind, unparse, walk
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.function import EVERY_AXIS, TRAIN, Function, slot_and_mode
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS, SIGNS
 from dropcheck.vocabulary.functions.arrays import ARRAY, TAKE
-from dropcheck.vocabulary.functions.elementwise import EXP, MULTIPLY, NEGATIVE, ROUND
+from dropcheck.vocabulary.functions.elementwise import EXP, MULTIPLY, NEGATIVE, ROUND, ROUNDED
 from dropcheck.vocabulary.functions.linear_algebra import DOT, MATMUL, TRANSPOSE
-from dropcheck.vocabulary.functions.number_formats import ROUNDED
 from dropcheck.vocabulary.functions.of_laws import DENSITY, LOG_DENSITY
 from dropcheck.vocabulary.functions.reductions import SUM
 from dropcheck.vocabulary.functions.truths import (

@@ -13,8 +13,16 @@ from dropcheck.language.graph import LawClaim, Relation, Value, of_operators, op
 from dropcheck.language.lowering.builder import Context, Skipped, axis_names, rounded_for_code
 from dropcheck.language.lowering.lower import EntryIndex, entries_of_sides
 from dropcheck.language.lowering.model import check_values, read_law, unknown_law
-from dropcheck.language.printing import unparse
-from dropcheck.language.syntax import ArrayLiteral, Call, Name, Node, Statement, Subscript, walk
+from dropcheck.language.syntax import (
+    ArrayLiteral,
+    Call,
+    Name,
+    Node,
+    Statement,
+    Subscript,
+    unparse,
+    walk,
+)
 from dropcheck.results import ParameterValue
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
 from dropcheck.vocabulary.laws import LAWS

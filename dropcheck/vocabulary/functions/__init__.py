@@ -22,7 +22,6 @@ from dropcheck.vocabulary.functions import (
     arrays,
     elementwise,
     linear_algebra,
-    number_formats,
     of_laws,
     reductions,
     truths,
@@ -33,7 +32,7 @@ def _by_name(*families: tuple[Function, ...]) -> dict[str, Function]:
     return {function.name: function for family in families for function in family}
 
 
-FUNCTIONS_OF_NUMBERS = _by_name(elementwise.NUMBERS, truths.NUMBERS, number_formats.NUMBERS)
+FUNCTIONS_OF_NUMBERS = _by_name(elementwise.NUMBERS, truths.NUMBERS)
 FUNCTIONS_OF_ARRAYS = _by_name(
     reductions.ARRAYS,
     truths.ARRAYS,
