@@ -202,9 +202,10 @@ def partly_dependent(shape: tuple[int, ...], by: float) -> Floats:
 
 
 SHARES = [(partly_dependent(shape, by), 0.0) for shape in [(4, 4), (2, 3, 2)] for by in (0.0, 0.1)]
-# A quantity and itself, with shares of 1/2 at the cut: their products are the same in every draw,
-# so that all that is not known of the covariance is that of the margins.
+# A quantity and itself, with shares of 1/2 at the cut: nothing but the margins is not known.
 SHARES += [(np.diag([0.3, 0.7]), 0.2)]
+# Three quantities, where a covariance is larger than every difference.
+SHARES += [(np.reshape([1, 40, 12, 0, 12, 0, 24, 11], (2, 2, 2)) / 100, 0.0)]
 
 
 @pytest.mark.parametrize(("chances", "off"), SHARES)
@@ -277,8 +278,7 @@ def test_ends_are_order_statistics(seen: int, level: float) -> None:
     """With a cut at each value the ranks are the binomial's own quantiles."""
     alpha, ends, ranks = 0.01, np.arange(1.0, seen + 1), np.arange(0, seen + 1)
     low, high = bounds(ends, ends, seen, level, alpha)
-    few = ranks[stats.binom.cdf(ranks, seen, level) <= alpha / 2]
-    few = few[few > 0]
+    few = ranks[(ranks > 0) & (stats.binom.cdf(ranks, seen, level) <= alpha / 2)]
     many = ranks[stats.binom.sf(ranks - 1, seen, level) <= alpha / 2]
     assert low == (math.nextafter(float(few[-1]), math.inf) if len(few) else -math.inf)
     assert high == (float(many[0]) if len(many) else math.inf)

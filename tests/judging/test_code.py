@@ -212,7 +212,7 @@ OFF: dict[str, tuple[Draw, list[str]]] = {
     "an entry that goes with another": (layer(two_alike), ["half.pairs"]),
     "every element is kept": (layer(lambda _, shape, _p: np.ones(shape)), ["half.wrong"]),
     "some are no numbers": (
-        layer(change=lambda g, y: np.where(g.random(y.shape) < 1e-3, np.nan, y)),
+        layer(change=lambda g, y: np.where(g.random(y.shape) < 1e-5, np.nan, y)),
         ["dropout.number", "dropout.mean", "dropout.values"],
     ),
     "rare draws": (

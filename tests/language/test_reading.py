@@ -99,7 +99,7 @@ def test_any_number_reads_back_as_itself(value: float) -> None:
     [
         "x + y ~ normal(0, sqrt(2))", "x < 0 ~ bernoulli(0.5)", "x if x > 0 else y ~ y",
         "independent(w, over=[0])", "grad(f)(x, p) == y / x", "f.eval(x) == x + 1",
-        "1 <= E(x) < 2", "E(x) == (1 < 2)",
+        "1 <= E(x) < 2", "E(x) == (1 < 2)", "E(x) == (a if b else c)", "(a and b) == E(x)",
     ],
 )  # fmt: skip
 def test_statements_read_back_as_themselves(text: str) -> None:
