@@ -451,27 +451,30 @@ def inverse_of_line(line: AffineDraw, r: float) -> float:
     return bound if math.isfinite(bound) and total > 0 else math.inf
 
 
-def inverse_of_sum(line: AffineDraw | None, r: float) -> float:
-    """A bound of (E|x + y|^-r)^(1/r) of a line x of one draw, for any y independent of it.
+def inverse_of_sums(line: AffineDraw | None, r: float, n: int = 1) -> float:
+    """A bound of (E‖x + y‖^-r)^(1/r) of n independent lines x of one draw, for any y apart from x.
 
-    Given y, E|x + y|^-r is largest for the law of x that is uniform around -y, with the height of
-    the highest density h of x: it is at most (2h)^r / (1 - r) for r < 1, and infinite else. Beyond
-    the outermost cells the density of a law falls.
+    Given y, E‖x + y‖^-r is largest for the law of x that is uniform in a ball around -y, with the
+    highest density h^n of x: it is at most n / (n - r) (h V^(1/n))^r for r < n, with V the volume
+    of the unit ball, and infinite else. Beyond the outermost cells the density of a law falls.
 
     >>> from dropcheck.vocabulary.laws import LAWS
     >>> normal = AffineDraw(law=LAWS["normal"], arguments=(0.0, 1.0))
     >>> alone = math.gamma(0.25) ** 2 / math.sqrt(2) / math.pi
-    >>> alone < inverse_of_sum(normal, 0.5) < 1.1 * alone, inverse_of_sum(normal, 1.0)
+    >>> alone < inverse_of_sums(normal, 0.5) < 1.1 * alone, inverse_of_sums(normal, 1.0)
     (True, inf)
+    >>> 0.5 < inverse_of_sums(normal, 2.0, n=4) ** 2 < 0.5 * 1.5  # 1 / chi_square(4)
+    True
     """
-    if line is None or line.law.discrete or not r < 1:
+    if line is None or line.law.discrete or not r < n:
         return math.inf
     varies = line.law.constant(*line.arguments) is None
     cut = cut_law(line.law, line.arguments) if varies else None
     if cut is None:
         return math.inf
     height = float(cut.first.density.high.max()) / abs(line.factor)
-    return float(2 * height * (1 - r) ** (-1 / r) * (1 + _ROUNDING))
+    ball = math.log(math.pi) / 2 - math.lgamma(n / 2 + 1) / n  # log V^(1/n)
+    return height * math.exp(ball - math.log1p(-r / n) / r) * (1 + _ROUNDING)
 
 
 def _on_side(

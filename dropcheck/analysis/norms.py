@@ -41,7 +41,7 @@ from dropcheck.analysis.bounds import (
     fixed_arguments,
     grouped,
     inverse_of_line,
-    inverse_of_sum,
+    inverse_of_sums,
     is_apart,
     line_of,
 )
@@ -568,7 +568,7 @@ def _sum_size(use: Quantity, p: float) -> float:
         positive = use.value.operation == "+" and min(a.hull.low, b.hull.low) >= 0
         bound = min(a.size(p), b.size(p)) if positive else INF
         apart = use.below if use.independent else ()
-        return min([bound, *(inverse_of_sum(one.line, -p) for one in apart)])
+        return min([bound, *(inverse_of_sums(one.line, -p) for one in apart)])
     if use.same:
         return times(2.0 if use.value.operation == "+" else 0.0, a.size(p))
     bound = a.size(p) + b.size(p)
@@ -615,8 +615,8 @@ def _share(use: Quantity) -> float:
 def _total_size(use: Quantity, p: float) -> float:
     if p < 0:
         x = use.below[0]
-        near = _near_0(use, -p, 1.0) if x.hull.low >= 0 else INF
-        near = min(near, inverse_of_sum(x.line, -p)) if x.apart and use.count() else near
+        near = _near_0(x, use.count(), -p, 1.0) if x.hull.low >= 0 else INF
+        near = min(near, inverse_of_sums(x.line, -p)) if x.apart and use.count() else near
         return times(1 / _share(use), near)
     return times(_share(use), use.count(), use.below[0].size(p))
 
@@ -638,19 +638,29 @@ def _total_log_moment(use: Quantity, t: float) -> float:
     return max(x.log_moment(t), whole) if use.value.operation == "cumsum" else whole
 
 
-def _near_0(use: Quantity, r: float, power: float) -> float:
-    """A bound of (E(Σ|x|^k)^-r)^(1/r) over the axes, for the power k.
+def _near_0(x: Quantity, count: int, r: float, power: float) -> float:
+    """A bound of (E(Σ|x|^k)^-r)^(1/r) over so many elements, for the power k, 1 or 2.
 
     A sum is at least n times the geometric mean of its terms (AM-GM). So for independent y,
     E(Σ y)^-r <= n^-r Π E y^(-r/n), and the bound of a larger order is one of a smaller order.
     """
-    x, count = use.below[0], use.count()
     bound = raised(x.size(-r * power), power) if count else INF
     if not x.apart or not count:
         return bound
+    root = x if power == 2 else _root(x)
+    if root is not None:
+        bound = min(bound, raised(inverse_of_sums(root.line, 2 * r, count), 2.0))
     order = r * power / count
     each = min(x.size(-one) for one in {order, max(order, 0.25), max(order, 0.5)})
     return min(bound, raised(each, power) / count)
+
+
+def _root(x: Quantity) -> Quantity | None:
+    """What a quantity is the square of; None if it is no square."""
+    if x.value.kind != Kind.COMPUTED or x.value.operation not in ("*", "**"):
+        return None
+    square = x.same if x.value.operation == "*" else x.below[1].value.known == 2
+    return x.below[0] if square else None
 
 
 def _differences(use: Quantity, p: float) -> float:
@@ -664,7 +674,7 @@ def _products_size(use: Quantity, p: float) -> float:
     """The number of terms times the norm of a product; less for independent ones of mean 0."""
     a, b = use.below
     if p < 0:  # of a vector with itself
-        return _near_0(use, -p, 2.0) if use.same and len(a.shape) == 1 else INF
+        return _near_0(a, use.count(), -p, 2.0) if use.same and len(a.shape) == 1 else INF
     if use.value.operation == "matmul":
         count, apart = a.shape[-1], [a.apart, b.apart]
     else:
@@ -1156,7 +1166,7 @@ def _length_size(use: Quantity, p: float) -> float:
     """For order o, at most n^(1/o) times the norm of one element of order max(p, o)."""
     x, count, order = use.below[0], use.count(), float(use.options.get("ord", 2.0))
     if p < 0:
-        return raised(_near_0(use, -p / 2, 2.0), 0.5) if order == 2 else INF
+        return raised(_near_0(x, count, -p / 2, 2.0), 0.5) if order == 2 else INF
     if not 1 <= order < INF:
         return _of_largest(count, x.size, p) if order == INF else INF
     # it is at most the sum of the sizes, too
@@ -1167,17 +1177,17 @@ def _length_size(use: Quantity, p: float) -> float:
 def _deviation_size(use: Quantity, p: float) -> float:
     """Of Σ (x - mean)² / (n - ddof) or its root; with the mean it is least.
 
-    ||Σ (x - c)²||_q is at most n ||x - c||_2q²; the order 2q is at least 2. For p < 0, the sum is
-    at least that of (x - x')² / 2 over independent pairs, at least k of them times the geometric
-    mean.
+    ||Σ (x - c)²||_q is at most n ||x - c||_2q²; the order 2q is at least 2. For p < 0, the length
+    of x - mean is that of a vector of n - 1 dimensions, with a density of at most √n h^(n - 1): one
+    factor of the density of x is integrated along (1, …, 1) / √n.
     """
     x, count, power = use.below[0], use.count(), 1.0 if use.value.operation == "var" else 0.5
-    left, pairs = count - float(use.options.get("ddof", 0.0)), count // 2
+    left, dims = count - float(use.options.get("ddof", 0.0)), count - 1
     if left <= 0:
         return INF
     if p < 0:
-        inverse = inverse_of_sum(x.line, -2 * p * power / pairs) if x.apart and pairs else INF
-        return raised(2 * left / max(pairs, 1) * inverse**2, power)
+        inverse = inverse_of_sums(x.line, -2 * p * power, dims) if x.apart and dims else INF
+        return raised(left * raised(count, 1 / dims) * inverse**2, power) if dims else INF
     order = max(2 * p * power, 2.0)
     about = x.mean.width / 2 + x.spread(order) if x.mean.bounded else INF
     square = times(count / left, raised(min(x.size(order), about), 2.0))
