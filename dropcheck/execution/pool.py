@@ -32,7 +32,7 @@ Result = TypeVar("Result")
 
 # Seconds after which a worker process checks whether the process that started it still runs.
 LOOK_AFTER = 0.5
-# How often work that may have ended a process is tried in one of its own.
+# How often work that may have ended a process is tried where nothing else is done meanwhile.
 TRIES_ALONE = 2
 # Seconds in which a scheduler answers.
 CONNECT_SECONDS = 20
@@ -147,6 +147,7 @@ class Workers:
         self._count, self._spawn = count, spawn
         self._own = contextlib.ExitStack()
         self._processes = self._started() if count else None
+        self._alone: Processes | None = None  # makes calls again, one at a time
 
     def _started(self) -> Processes | None:
         try:
@@ -182,8 +183,8 @@ class Workers:
     ) -> Result:
         """The result of a call that met an error.
 
-        If its process ended, the call may have been the cause: it is tried in processes of its own,
-        and if that ends them, its result is that of `after`.
+        If its process ended, the call may have been the cause: it is tried in a process that does
+        nothing else meanwhile, and if that ends two of them, its result is that of `after`.
 
         Raises:
             DropcheckError: it ended all of them, and there is no `after`.
@@ -191,8 +192,12 @@ class Workers:
         if not isinstance(error, BrokenExecutor):
             return call()
         for _ in range(TRIES_ALONE):
-            with contextlib.suppress(BrokenExecutor), Processes(1, spawn=self._spawn) as process:
-                return process.submit(call).result()
+            if self._alone is None:
+                self._alone = self._own.enter_context(Processes(1, spawn=self._spawn))
+            try:
+                return self._alone.submit(call).result()
+            except BrokenExecutor:
+                self._alone = None
         if after is not None:
             return after()
         message = (

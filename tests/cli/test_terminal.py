@@ -161,7 +161,7 @@ def test_progress_tells_cases_the_share_of_planned_draws_and_time_left(folder: P
 
 
 def test_progress_is_gone_when_the_run_is_done(folder: Path) -> None:
-    told = Terminal(folder, "run", *ALONE, "--time-limit", "1.2s").finished()[1]
+    told = Terminal(folder, "run", *ALONE, "--time-limit", "0.6s").finished()[1]
     assert "\x1b[2K" in told[told.rindex("3/3 cases") :]  # its line is taken away
     assert "/3 cases" not in told[told.rindex("\x1b[2K") :]
 
@@ -173,7 +173,7 @@ def test_progress_is_gone_when_the_run_is_done(folder: Path) -> None:
 )
 def test_no_progress(arguments: list[str], more: dict[str, str], folder: Path) -> None:
     _, told = Terminal(
-        folder, "run", *ALONE, "--time-limit", "1.2s", *arguments, more=more
+        folder, "run", *ALONE, "--time-limit", "0.6s", *arguments, more=more
     ).finished()
     assert "/3 cases" not in told
     assert "quick-falsehood" in told

@@ -28,7 +28,7 @@ claims:
     parameters: {p: [0.1, 0.3], dtype: [float32, float16]}
     resolution: 0.1
     model: |
-      x ~ uniform(1, 2)[16]
+      x = [1, 1.25, 1.5, 2]
       y = dropout(x, p)
     claims:
       mean: {title: The mean is kept, claim: E(y) / E(x) == 1}

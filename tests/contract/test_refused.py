@@ -60,11 +60,11 @@ Row = dict[str, Any]
 Capsys = pytest.CaptureFixture[str]
 
 
-class _Dumper(yaml.SafeDumper):
+class _Dumper(yaml.CSafeDumper):
     """Writes texts of several lines as blocks."""
 
 
-def _text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
+def _text(dumper: _Dumper, text: str) -> yaml.Node:
     style = "|" if "\n" in text else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
@@ -133,7 +133,7 @@ def written(rows: list[Row]) -> str:
 
 
 def rows() -> list[Row]:
-    return list(yaml.safe_load((FOLDER / NAME).read_text(encoding="utf-8")))
+    return list(yaml.load((FOLDER / NAME).read_text(encoding="utf-8"), yaml.CSafeLoader))
 
 
 def told_now(of: list[Row], capsys: Capsys) -> str:

@@ -22,7 +22,7 @@ from dropcheck.settings import Settings
 
 # as text, so that a claims file has every number in the digits in which it is written here
 GROUPS = yaml.load(
-    Path(__file__).with_name("table.yaml").read_text(encoding="utf-8"), yaml.BaseLoader
+    Path(__file__).with_name("table.yaml").read_text(encoding="utf-8"), yaml.CBaseLoader
 )
 ALL = {*map(str, Verdict)}
 VERDICTS = {one: {one} for one in ALL} | {f"not {one}": ALL - {one} for one in ALL}
