@@ -228,7 +228,7 @@ def test_slow_code_is_judged_less_sharply_where_nobody_said_how_sharply(
     monkeypatch: pytest.MonkeyPatch, more: str, expected: Verdict
 ) -> None:
     monkeypatch.setattr(
-        CaseRun, "time_left", lambda run: 0.0 if sum(run.spans.values()) > 300 else math.inf
+        CaseRun, "time_left", lambda run: 0.0 if sum(run.spans.values()) > 120 else math.inf
     )
     text = (
         "dropcheck: 1\nslots: {weights: {takes: [n], gives: [n]}}\nclaims: {one: {title: T, "

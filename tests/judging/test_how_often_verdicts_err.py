@@ -55,7 +55,7 @@ QUANTITIES = [
     ("x ~ normal(0, 1)", "P(x > 1, given=x > 0)", 0.3173105079),
     ("x ~ exponential(2)", "Quantile(x, 0.9)", 2 * math.log(10)),
 ]
-SEEDS, ALPHA = 40, 0.05
+SEEDS, ALPHA = 24, 0.05
 
 
 def misses(model: str, quantity: str, truth: float) -> int:

@@ -64,7 +64,7 @@ def test_a_claim_says_where_it_stands(claim: Claim) -> None:
 def test_every_true_claim_has_a_twin_that_is_refuted() -> None:
     assert set(TWINS) == set(TRUE)
     twins = [twin_of(claim, TWINS[claim.id]) for claim in TRUE.values()]
-    cases = [case for one in twins for case in one.expand()]
+    cases = [one.expand()[0] for one in twins]
     for settings in (Settings(exact=True, threads=1), Settings(max_draws=30_000, threads=1)):
         found = [*verify_cases(cases, settings, CLAIMS)]
         cases = [
