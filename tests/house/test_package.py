@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -216,7 +216,7 @@ ALLOWED: Mapping[str, set[str]] = {
 
 
 @cache
-def trees() -> Mapping[str, list[ast.AST]]:
+def trees() -> Mapping[str, Sequence[ast.AST]]:
     """The imports and calls of every module of the package, by its name within it."""
     found = {}
     for path in sorted(PACKAGE.rglob("*.py")):
@@ -239,7 +239,7 @@ def imported(nodes: Iterable[ast.AST]) -> Iterator[str]:
                 yield f"dropcheck.{inner}" if inner in trees() else node.module
 
 
-def upward(by: str, nodes: list[ast.AST]) -> list[str]:
+def upward(by: str, nodes: Sequence[ast.AST]) -> list[str]:
     """The imports of a module that lead up, wherever in it they stand."""
     room = by.split(".", maxsplit=1)[0]
     found = []
@@ -253,7 +253,7 @@ def upward(by: str, nodes: list[ast.AST]) -> list[str]:
     return found
 
 
-def untrusted(by: str, nodes: list[ast.AST]) -> list[str]:
+def untrusted(by: str, nodes: Sequence[ast.AST]) -> list[str]:
     """What a module does that no text of a claims file may reach."""
     found = {name for name in imported(nodes) if name.split(".")[0] in STARTS}
     for node in nodes:
