@@ -53,8 +53,7 @@ DRAWS = dict.fromkeys(SHIPPED, (100_000, None)) | dict.fromkeys(KNOWN, (30_000, 
 # end as expected, by the first command of `.ci/run`.
 PACKS = {f"pack-{name}": 3 for name in pack_names()}
 EVERY = {
-    **PACKS, "claims": 5, "ordinary": 7, "hostile": 35, "moments": 3, "quantiles": 5, "rounding": 5,
-    "twins": 3,
+    **PACKS, "claims": 5, "ordinary": 7, "hostile": 35, "moments": 3, "quantiles": 5, "rounding": 5
 }  # fmt: skip
 BY_EXACT_VALUES = {"ordinary": 1, "hostile": 5, "moments": 1}  # the same, where nothing is drawn
 # A draw of these costs a hundred times what one of others does: they have a hundredth of the draws.
