@@ -7,6 +7,7 @@ wrong is 1e-6; with the fixed seed every run gives the same.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,7 @@ def mutated(registry: Registry, settings: Settings | None = None) -> dict[str, C
     return {result.claim.id: result for result in found}
 
 
+@cache
 def by_change(text: str) -> dict[str, Mutant]:
     return {mutant.changed: mutant for mutant in mutated(registry_of(c=text))["c"].mutants}
 

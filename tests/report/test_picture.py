@@ -110,8 +110,7 @@ def test_every_case_is_named_with_what_became_of_it() -> None:
     assert "exact value" in texts(drawn(CONFIRMED))
 
 
-@pytest.mark.parametrize("kind", ["svg", "png"])
-@pytest.mark.parametrize("plot", [False, True])
+@pytest.mark.parametrize(("kind", "plot"), [("svg", True), ("png", False)])
 def test_the_same_run_gives_the_same_bytes(kind: str, plot: bool) -> None:
     cases = swept() if plot else ALL_KINDS
     first, second = (drawn(*cases, kind=kind, plot=plot) for _ in range(2))
