@@ -265,8 +265,10 @@ def _confirmed(run: CaseRun, known: Known) -> Judging:
         if unclear.verdict is Verdict.UNDECIDED:
             return replace(unclear, draws=drawn.draws, seconds=drawn.seconds)
     finding, shown = known.finding, known.of(drawn)
-    interval, confirmed = drawn.interval, False
-    if shown is not None and interval is not None and drawn.guarantee is not Guarantee.ASYMPTOTIC:
+    # where nothing bounds what is drawn, the limit theorem says less than the exact value
+    interval = None if drawn.guarantee is Guarantee.ASYMPTOTIC else drawn.interval
+    confirmed = False
+    if shown is not None and interval is not None:
         assert shown.exact is not None
         # a draw may show what the exact value says is as good as impossible
         certain = isinstance(own.prepared.strategy, Certainty) and shown.verdict is Verdict.VERIFIED
