@@ -169,7 +169,7 @@ class Norms:
         self._quantities: dict[int, Quantity] = {}
         self.bounds = 0  # the number of bounds computed so far
         self.support = Support()
-        self._graph = GraphBuilder()  # of what functions are made of
+        self._graph = GraphBuilder(memory=None)  # of what functions are made of
         self._held: dict[tuple[int, int, bool], Value] = {}
         # for the tails of integrals, bounds by the rules only
         self._integrals = Integrals(Norms(integrate=False).norm, found) if integrate else None

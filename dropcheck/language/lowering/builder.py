@@ -56,13 +56,17 @@ def shape_at(at: Position, subject: str, rule: Callable[..., Shape], *given: Any
 
 
 class GraphBuilder:
-    """Makes the values of a graph; equal expressions become one value, computed once."""
+    """Makes the values of a graph; equal expressions become one value, computed once.
 
-    def __init__(self, memory: int = DEFAULT_MEMORY) -> None:
-        self._memory = memory
-        self._most_elements = memory // 16  # numbers of 8 bytes: half is for draws, half is fixed
+    With `memory` None there is no limit, for values that are never drawn.
+    """
+
+    def __init__(self, memory: int | None = DEFAULT_MEMORY) -> None:
+        self._memory = math.inf if memory is None else memory
+        self._most_elements = self._memory // 16  # numbers of 8 bytes: half is drawn, half fixed
         self._known: dict[tuple[Any, ...], graph.Value] = {}
-        self._drawn = _Spent(graph.MOST_WORK, "one draw of this claim")
+        most_work = math.inf if memory is None else graph.MOST_WORK
+        self._drawn = _Spent(most_work, "one draw of this claim")
         self._fixed = _Spent(graph.MOST_FIXED_WORK, "what is fixed in this claim")
 
     @property
