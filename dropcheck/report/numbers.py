@@ -33,7 +33,7 @@ def written(value: float | None, form: str) -> str:
     if math.isinf(value):
         return "inf" if value > 0 else "-inf"
     mantissa, separator, exponent = f"{value:{form}}".partition("e")
-    if separator:
+    if separator and int(exponent):
         return f"{mantissa}e{int(exponent)}"
     return mantissa.removeprefix("-") if float(mantissa) == 0 else mantissa
 
@@ -129,8 +129,8 @@ def measured(values: Iterable[float | None], width: float | None, more: int = 0)
 
     >>> measured([511.83, 509.11, 514.57], 5.46)
     ('511.8', '509.1', '514.6')
-    >>> measured([3.21e-9, -2.04e-7], 4e-7)
-    ('3e-9', '-2.0e-7')
+    >>> measured([3.21e-9, -2.04e-7], 4e-7), measured([1.68, 2e31], 2e31)
+    (('3e-9', '-2.0e-7'), ('2', '2.0e31'))
     >>> measured([2.5, 2.499999999967], 3.3e-11)
     ('2.500000000000', '2.499999999967')
     """
