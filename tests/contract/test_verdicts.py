@@ -1,9 +1,10 @@
 """Verdict, reason and result of every case that is at hand, at seed 0: golden files for each set.
 
-In the gate few draws are made, for some claims of large sets; more of them, or all, are judged by
-exact values alone (`NAME-exact.yaml`). With `--full` every claim is judged: those of known truth
-at a million draws, and what ships without a bound (`NAME-full.yaml`). A line is
-`claim: verdict (reason) result`, for each case where cases differ.
+In the gate few draws are made, for some claims of large sets; more of them, or all, are judged with
+hardly any, for what the model says of them (`NAME-numbers.yaml`). With `--full` every claim is
+judged: those of known truth at a million draws, and what ships without a bound (`NAME-full.yaml`).
+A line is `claim: verdict (reason) result`, for each case where cases differ; but for the full run,
+numbers follow, in which the bounds of the model and the intervals of the draws show.
 
 What few draws decide is decided by many in the same way, but for `LEFT_OPEN`; what they leave open
 may be decided then, or not, and the golden file of the full run says which. `--update-contract`
@@ -24,6 +25,7 @@ from dropcheck.claims.registry import Registry
 from dropcheck.claims.values import format_parameters
 from dropcheck.language.check import check_registry
 from dropcheck.packs import PACK, pack_names
+from dropcheck.report.numbers import beyond_error, interval
 from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
@@ -55,35 +57,34 @@ PACKS = {f"pack-{name}": 3 for name in pack_names()}
 EVERY = {
     **PACKS, "claims": 5, "ordinary": 7, "hostile": 35, "moments": 3, "quantiles": 5, "rounding": 5
 }  # fmt: skip
-BY_EXACT_VALUES = {"ordinary": 1, "hostile": 5, "moments": 1}  # the same, where nothing is drawn
+# The same, where so few draws are made that the time is the model's.
+WITH_NUMBERS, HARDLY_ANY = {"ordinary": 1, "hostile": 5, "moments": 1}, 2048
 # A draw of these costs a hundred times what one of others does: they have a hundredth of the draws.
 SLOW = {"residual-layers", "residual-layers-false"}
 # What few draws decide, or exact values, and many leave open: there they look for lost digits.
-LEFT_OPEN = {"hostile-exact": {"easy-deviation-of-constant"}, "rounding": {"average-3-false"}}
+LEFT_OPEN = {"hostile-numbers": {"easy-deviation-of-constant"}, "rounding": {"average-3-false"}}
 OFF = "off"  # the parameter that says how far a claim of known truth is off
 
 
-def judged(
-    registry: Registry, most: int | None = None, every: int = 1, *, exact: bool = False
-) -> list[CaseResult]:
+def judged(registry: Registry, most: int | None = None, every: int = 1) -> list[CaseResult]:
     """The results of the cases of every so-many-th claim at seed 0."""
     results: list[CaseResult] = []
     shapes = any(slot.shape for claim in registry.claims.values() for slot in claim.slots.values())
     of_code = check_registry(registry).unfit if shapes else ()
     for claim in [*registry.claims.values()][::every]:
         limit = most // 100 if most is not None and claim.id in SLOW else most
-        settings = Settings(seed=0, max_draws=limit, threads=1, exact=exact)
+        settings = Settings(seed=0, max_draws=limit, threads=1)
         cases = [case for case in claim.expand() if case.key not in of_code]
         results += verify_cases(cases, settings, registry)
     return results
 
 
-def outcomes(results: Iterable[CaseResult]) -> str:
+def outcomes(results: Iterable[CaseResult], *, numbers: bool = False) -> str:
     """The outcomes as a golden file has them, in the order of the file."""
     told: dict[str, str] = {}
     for claim, group in groupby(results, lambda one: one.claim):
         cases = [*group]
-        said = [outcome(case) for case in cases]
+        said = [outcome(case) + numbers * numbers_of(case) for case in cases]
         if len({*said}) == 1:
             told[claim] = said[0]
         else:
@@ -98,6 +99,15 @@ def outcome(case: CaseResult) -> str:
     return f"{case.verdict}{reason} {case.result}"
 
 
+def numbers_of(case: CaseResult) -> str:
+    """What the model and a few draws say: `; 0.16 ± 2e-8; [0.05, 1.2] of 0.4; 7.2e+04 more`."""
+    known, scale, more = case.exact, case.scale or 1.0, case.more_draws or 0
+    exact = known and f"{beyond_error(known.value, max(known.error, 1e-9 * scale)):.6g}"
+    rough = f" ± {known.error:.0e}" if known and known.error > 1e-9 * scale else ""
+    ends = interval(case.interval, case.estimate, more=1)
+    return f"; {exact or '-'}{rough}; {ends} of {scale:.3g}; {more:.2g} more"
+
+
 def wrong(results: Iterable[CaseResult]) -> set[str]:
     """The claims of known truth whose verdict is the opposite of it."""
     truths = (
@@ -106,12 +116,12 @@ def wrong(results: Iterable[CaseResult]) -> set[str]:
     return {case.claim for case, truth in truths if case.verdict not in (truth, Verdict.UNDECIDED)}
 
 
-GOLDENS = [*DRAWS, *(f"{name}-exact" for name in BY_EXACT_VALUES)]
+GOLDENS = [*DRAWS, *(f"{name}-numbers" for name in WITH_NUMBERS)]
 
 
 def _full(name: str) -> Path:
     """The golden file of the full run of a set."""
-    return FOLDER / "verdicts" / f"{name.removesuffix('-exact')}-full.yaml"
+    return FOLDER / "verdicts" / f"{name.removesuffix('-numbers')}-full.yaml"
 
 
 def changed_by_draws(few: str, many: str) -> list[str]:
@@ -141,15 +151,15 @@ def changed_by_draws(few: str, many: str) -> list[str]:
 def test_claims_end_as_they_did(name: str, agreed: Agreed, full: bool) -> None:
     registry = read_registries([{**SHIPPED, **KNOWN}[name]])
     results = judged(registry, DRAWS[name][full], 1 if full else EVERY.get(name, 1))
-    agreed(f"verdicts/{name}{'-full' if full else ''}.yaml", outcomes(results))
+    golden = f"verdicts/{name}{'-full' if full else ''}.yaml"
+    agreed(golden, outcomes(results, numbers=not full))
     assert name not in KNOWN or not wrong(results)
 
 
-@pytest.mark.parametrize("name", BY_EXACT_VALUES)
-def test_claims_end_as_they_did_by_exact_values(name: str, agreed: Agreed) -> None:
-    registry = read_registries([KNOWN[name]])
-    results = judged(registry, every=BY_EXACT_VALUES[name], exact=True)
-    agreed(f"verdicts/{name}-exact.yaml", outcomes(results))
+@pytest.mark.parametrize("name", WITH_NUMBERS)
+def test_what_the_model_says_is_as_it_was(name: str, agreed: Agreed) -> None:
+    results = judged(read_registries([KNOWN[name]]), HARDLY_ANY, WITH_NUMBERS[name])
+    agreed(f"verdicts/{name}-numbers.yaml", outcomes(results, numbers=True))
     assert not wrong(results)
 
 
