@@ -33,7 +33,6 @@ from dropcheck.cli_output import (
     deliver,
     print_out,
     printing_aside,
-    reason,
     report_problems,
     silence,
     workspace,
@@ -48,6 +47,7 @@ from dropcheck.errors import (
     as_own,
     in_file_order,
     nearest,
+    reason,
     suggestion,
 )
 from dropcheck.options import REPEATED, VALUES, one_word, read_value, settings_of

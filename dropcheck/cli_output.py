@@ -12,7 +12,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from dropcheck.errors import DropcheckError, Problem
+from dropcheck.errors import DropcheckError, Problem, reason
 
 if TYPE_CHECKING:
     from dropcheck.report import Report
@@ -160,12 +160,6 @@ def _replace(target: Path, content: bytes) -> None:
 def as_bytes(content: str | bytes) -> bytes:
     """The content in UTF-8; escapes stand for what is no character, as in some file names."""
     return content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
-
-
-def reason(error: BaseException) -> str:
-    """The system's reason for an error, in its own words."""
-    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return text[:1].lower() + text[1:]
 
 
 # ---- reports -------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import traceback
@@ -95,6 +96,12 @@ class InternalError(DropcheckError):
         return "; ".join(f"{one.message}; {one.hint}" for one in self.problems)
 
 
+def reason(error: BaseException) -> str:
+    """The system's reason for an error, in its own words."""
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return text[:1].lower() + text[1:]
+
+
 def as_own(error: Exception) -> DropcheckError:
     """An error as one of ours: what nothing foresaw is a fault of dropcheck.
 
@@ -105,6 +112,8 @@ def as_own(error: Exception) -> DropcheckError:
         return error
     if interrupt.heard():
         raise KeyboardInterrupt from error
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:  # of any file named
+        return DropcheckError(Problem(f"{str(error.filename)[:100]!r}: {reason(error)}"))
     if os.environ.get("DROPCHECK_DEBUG") == "1":
         traceback.print_exception(error)
     if isinstance(error, MemoryError) or re.search(r"allocate memory|map segment", str(error)):

@@ -32,6 +32,7 @@ from dropcheck.errors import (
     at_most,
     file_suggestion,
     in_file_order,
+    reason,
 )
 
 LARGEST_FILE = 16 * 2**20  # bytes; a thousand claims take a twentieth of this
@@ -131,9 +132,7 @@ def read_bytes(path: Path, name: str) -> bytes:
         message = f"there is no file {name!r}"
         raise DropcheckError(Problem(message, hint=_nearby(path))) from None
     except (OSError, ValueError) as error:  # ValueError: an impossible file name
-        reason = getattr(error, "strerror", None) or str(error)
-        message = f"{name!r} cannot be read: {reason[:1].lower()}{reason[1:]}"
-        raise DropcheckError(Problem(message, at)) from None
+        raise DropcheckError(Problem(f"{name!r} cannot be read: {reason(error)}", at)) from None
 
 
 def _nearby(path: Path) -> str | None:

@@ -284,7 +284,7 @@ class _Builder:
     def _entry(self, text: str, at: LineColumn, written: SourceText | None = None) -> Node:
         """The value of a text that we add at a place of the document."""
         written = written or SourceText.placed(text, (0, self.report.source.location(at)))
-        return Node(value=text, text=text, start=at, last=at[0], style="'", key=at, written=written)
+        return Node(value=text, text=text, start=at, style="'", key=at, written=written)
 
     def _composed(self, text: Piece, at: int) -> Node | None:
         """The nodes of a piece of YAML, with their places in the document; None if empty."""

@@ -136,7 +136,7 @@ class _MarkdownReader:
         formulas = self._shown(region, ((start, end) for _, start, end in parts), heading=False)
         for is_comment, start, end in parts:
             found = _COMMENT.match(region.text, start) if is_comment else None
-            hidden = None if is_comment else MARK.search(region.text, start, end)
+            hidden = MARK.search(region.text, start, end)
             if found is not None:
                 yield self._comment(passage, region, found, formulas)
             elif is_comment:

@@ -254,8 +254,7 @@ def title_of(before: str) -> str:
     'Then, e.g. here, it rises by 41%'
     """
     words = " ".join(_UNSEEN.sub("", before).split())
-    words = re.split(r"[.!?]\s+(?=[A-Z])", words)[-1]
-    words = words.rstrip("\\ ")
+    words = re.split(r"[.!?]\s+(?=[A-Z])", words)[-1].rstrip("\\ ")
     return words if len(words) <= LONGEST_TITLE else f"…{words[-LONGEST_TITLE:].partition(' ')[2]}"
 
 
