@@ -94,7 +94,7 @@ FAILED = claiming(
     scale=0.9,
     verdict=Verdict.REFUTED,
     result=Outcome.FAIL,
-    location=Location("claims.yaml", 40),
+    location=Location("claims.yaml", 40, 5),
     repeat="dropcheck run naive-dropout --p 0.3 --seed 0",
 )
 UNDECIDED = claiming(
@@ -184,7 +184,7 @@ FAR = claiming(
     scale=1.0,
 )
 LONG = replace(
-    PASSED,
+    FAILED,
     claim="a-claim-with-a-very-long-name-" * 4 + "end",
     parameters={"law": "categorical([" + ", ".join(["0.05"] * 20) + "])"},
 )
@@ -222,3 +222,25 @@ def swept(**changes: Any) -> tuple[CaseResult, ...]:
         )
         cases.append(replace(case, **changes))
     return tuple(cases)
+
+
+def _with(case: CaseResult, name: str, *values: Any, **changes: Any) -> list[CaseResult]:
+    """The case at each of these values of a parameter."""
+    changed = replace(case, claim=f"{name}-of-{case.claim}", **changes)
+    return [replace(changed, parameters={name: value}) for value in values]
+
+
+# what is swept: shares, powers, laws, with a bound, with nothing known, and as far as floats go
+SWEEPS = (
+    *swept(),
+    *_with(PASSED, "n", 16.0, 64.0, 256.0),
+    *_with(PASSED, "law", "normal(0, 1)", "rademacher()", "uniform(-1, 1)", "cauchy()"),
+    *_with(FAILED, "law", "normal(0, 1)", "rademacher()", "cauchy()"),
+    *_with(ONE_SIDED, "p", 0.1, 0.2),
+    *_with(UNKNOWN, "p", 0.1, 0.2),
+    *(
+        replace(one, estimate=10.0**n)
+        for n in (1.0, 2.0, 308.0)
+        for one in _with(FAR, "n", n, interval=(0.0, 1.7e308))
+    ),
+)

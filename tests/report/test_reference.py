@@ -75,26 +75,3 @@ def test_what_is_said_of_a_law_holds(name: str) -> None:
         low, high = ends.groups()
         dropcheck.verify(f"P(x < {low} - 1e-4) == 0", model=said["example"])
         dropcheck.verify(f"P(x > {high} + 1e-4) == 0", model=said["example"])
-
-
-@pytest.mark.parametrize(
-    ("name", "found"),
-    [
-        ("gamma", ["gamma", "gamma"]),
-        ("randint", ["discrete_uniform"]),
-        ("N", ["normal"]),
-        ("mean", ["mean"]),
-        ("a @ b", ["matmul"]),
-        ("@", ["matmul"]),
-        ("~=", ["~="]),
-        ("given", ["given"]),
-        ("!=", ["!="]),
-        ("independent", ["independent", "independent"]),
-        ("eval", [".eval"]),
-        ("tolerance", ["tolerance"]),
-        ("x", []),
-        ("xyzzy", []),
-    ],
-)
-def test_words_are_found_by_their_names_here_and_elsewhere(name: str, found: list[str]) -> None:
-    assert [word.name for word in words_called(name)] == found
