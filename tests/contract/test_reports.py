@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from importlib.metadata import version
 from typing import Any
 
 import pytest
@@ -29,6 +30,7 @@ REPORTS: dict[str, tuple[str, dict[str, Any]]] = {
     "curves.txt": ("svg", {"plot": True}),
     "narrow.txt": ("table", {"terminal": Terminal(62)}),  # which a line of it just fits
 }
+MATPLOTLIB = "3.11."  # of which the pictures are: others place texts a point elsewhere
 # Styles and scripts; fonts; ids, which are made of what is drawn; the version.
 UNSEEN = re.compile(
     r"<(style|script|metadata)\b.*?</\1>|sha256-[\w+/=]+|font:[^;\"]*|\b[mp][0-9a-f]{10}\b|"
@@ -40,6 +42,8 @@ UNSEEN = re.compile(
 @pytest.mark.parametrize("name", REPORTS)
 def test_a_report_says_the_same_of_the_same_results(name: str, agreed: Agreed) -> None:
     form, options = REPORTS[name]
+    if form == "svg" and not version("matplotlib").startswith(MATPLOTLIB):
+        pytest.skip("the golden pictures are of another matplotlib")
     cases = SWEEPS if options.get("plot") else EVERY.values() if name in IN_FULL else KINDS
     started = datetime(2024, 2, 13, 10, tzinfo=UTC)
     made = FORMATS[form].make(Report(run_of(*cases), EMPTY, started=started, **options))

@@ -57,7 +57,7 @@ READ = {
     r"E(q_i k_i) = 0": "E(q * k) == 0",
     r"q_1 = k_{n}": "q[0] == k[n - 1]",
     r"A_{2, 1} = 0": "A[1, 0] == 0",
-    r"0 \le X \le 1": "0 <= X <= 1",
+    r"0 \le X \le 1": "0 <= X <= 1", r"1 > X \ge 0": "1 > X >= 0",
     r"\operatorname{Var}(QK^\top) = d_k": "Var(Q @ K.T) == d_k",
     r"Q q = w": "Q @ q == w",
     r"q \odot k = w": "q * k == w",
