@@ -152,7 +152,8 @@ OF_WEIGHTS = (
      # over a sum of which they are a part
      "b * (1 - 2 / sum(b**2))", "sum((b * (1 - 2 / sum(b**2)) - s)**2)", "b[0]**3 / (b @ b)",
      "((3 / norm(b) - 2) * b[1])**3", "(1 - g / (g + 2 * b[0]**2)) * b[0]",
-     "b * (b + 1) * b / norm(b)", "std(b, ddof=1)", "take(b + [0, 9, 40], u[0] + 1)"],
+     "b * (b + 1) * b / norm(b)", "std(b, ddof=1)", "take(b + [0, 9, 40], u[0] + 1)",
+     "exp(2 * l - l / (1 + g))", "(b + 2) ** [1, 2, 4]", "clip(9 * u * b, -1, 1)"],
 )  # fmt: skip
 def test_no_bound_of_a_sum_with_weights_is_below_the_truth(text: str, seed: int) -> None:
     assert below_the_truth([lowered(OF_WEIGHTS, text)], seed) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -81,22 +82,32 @@ def test_verdict(region: Region, low: float, high: float, verdict: Verdict) -> N
     assert decide(low, high, region, widen=0.1) is verdict
 
 
+OF_ROUNDED = [  # differences from 1 that may be rounding, which is below 1e-12
+    (POINT, 1e-13, 1e-13, VERIFIED), (POINT, -1e-13, -1e-13, VERIFIED),
+    (POINT, 1e-11, 1e-11, REFUTED), (AT_MOST, 1e-13, 1e-13, VERIFIED),
+    (AT_MOST, 1e-11, 1e-11, REFUTED), (AT_LEAST, -1e-13, 0.5, VERIFIED),
+    # equal as far as rounding tells, and equal is not below
+    (BELOW, -1e-13, -1e-13, REFUTED), (BELOW, -0.5, -1e-13, OPEN),
+    (BELOW, -1e-11, -1e-11, VERIFIED), (ABOVE, 1e-13, 1e-13, REFUTED),
+    (ABOVE, 1e-13, 0.5, OPEN), (ABOVE, 1e-11, 1e-11, VERIFIED),
+]  # fmt: skip
+OF_CODE = [  # which may be off by 0.025, a quarter of the widening; an open end is as it is
+    (POINT, 0.02, 0.09, VERIFIED), (POINT, -0.09, -0.02, VERIFIED), (POINT, 0.03, 0.09, REFUTED),
+    (POINT, -0.09, -0.03, REFUTED), (POINT, 0.02, 0.11, OPEN), (POINT, -0.11, -0.02, OPEN),
+    (ABOVE, -0.01, 0.5, OPEN), (ABOVE, -0.02, 0.0, REFUTED), (BELOW, -0.5, 0.01, OPEN),
+    (BELOW, 0.0, 0.02, REFUTED), (ABOVE, 0.01, 0.5, VERIFIED), (BELOW, -0.5, -0.01, VERIFIED),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    ("region", "low", "high", "verdict"),
-    [
-        (POINT, 1e-13, 1e-13, VERIFIED), (POINT, -1e-13, -1e-13, VERIFIED),
-        (POINT, 1e-11, 1e-11, REFUTED), (AT_MOST, 1e-13, 1e-13, VERIFIED),
-        (AT_MOST, 1e-11, 1e-11, REFUTED), (AT_LEAST, -1e-13, 0.5, VERIFIED),
-        # equal as far as rounding tells, and equal is not below
-        (BELOW, -1e-13, -1e-13, REFUTED), (BELOW, -0.5, -1e-13, OPEN),
-        (BELOW, -1e-11, -1e-11, VERIFIED), (ABOVE, 1e-13, 1e-13, REFUTED),
-        (ABOVE, 1e-13, 0.5, OPEN), (ABOVE, 1e-11, 1e-11, VERIFIED),
-    ],
-)  # fmt: skip
-def test_difference_below_rounding_is_none(
-    region: Region, low: float, high: float, verdict: Verdict
+    ("region", "low", "high", "verdict", "how"),
+    [(*one, {"widen": 0.0, "rounding": 1e-12}) for one in OF_ROUNDED]
+    + [(*one, {"widen": 0.1, "of_code": True}) for one in OF_CODE],
+)
+def test_what_rounding_may_do_is_allowed_for(
+    region: Region, low: float, high: float, verdict: Verdict, how: dict[str, Any]
 ) -> None:
-    assert decide(1 + low, 1 + high, region, widen=0.0, rounding=1e-12) is verdict
+    assert decide(1 + low, 1 + high, region, **how) is verdict
 
 
 @pytest.mark.parametrize(
@@ -119,7 +130,7 @@ def test_a_range_is_widened_by_a_tenth_of_its_half_width_at_most(
         (1.0, POINT, 0.1),
         (1.05, POINT, 0.05),  # refuted from 0.05 on, verified from 0.05 on
         (2.0, POINT, 1.0), (0.5, AT_MOST, 0.6), (0.5, BELOW, 0.5), (1.5, BELOW, 0.5),
-        (0.5, RANGE, 0.6), (1.0, BELOW, 0.0),
+        (0.5, RANGE, 0.6), (1.0, BELOW, 0.0), (1.5, ABOVE, 0.5), (0.5, ABOVE, 0.5),
     ],
 )  # fmt: skip
 def test_reach_is_the_half_width_that_decides(
