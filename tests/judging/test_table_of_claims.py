@@ -29,6 +29,7 @@ VERDICTS = {one: {one} for one in ALL} | {f"not {one}": ALL - {one} for one in A
 VERDICTS |= {"open": {"undecided"}, "any": ALL}
 SIGNS = {"==": operator.eq, "<=": operator.le, ">=": operator.ge}
 NEAR = {"scale": 0.1, "within": 0.05, "exact": 1e-8, "claimed": 1e-9, "widening": 1e-9}
+NEAR |= {"excess": 1e-6, "badness": 1e-6}
 
 Row = dict[str, Any]
 ROWS = [
@@ -73,6 +74,8 @@ def told(found: CaseResult) -> dict[str, Any]:
         "exact": found.exact and found.exact.value,
         "widening": found.sharpness and found.sharpness.widening,
         "warns": found.warnings,
+        "excess": found.excess,
+        "badness": found.badness[1],
     }
 
 
