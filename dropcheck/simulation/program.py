@@ -147,18 +147,10 @@ class Moments:
         for register, power in term.factors:
             factor = self._power(register, power, term.given)
             product = factor if product is None else product * factor
-        if term.given is not None:
-            given = self._given(term.given)
-            if product is None:
-                product = given
-            elif product.ndim < given.ndim:  # the condition has elements, and the quantity has none
-                product = product * given
         if product is None:
-            return np.ones(self.draws)
+            product = np.ones(1) if term.given is None else self._given(term.given)
         if product.ndim > 1:
             product = product.reshape(-1, product.shape[-1]).mean(axis=0)
-        if product.shape == (self.draws,):
-            return product
         return np.broadcast_to(product, (self.draws,))
 
     def _given(self, register: int) -> Array:
