@@ -11,6 +11,7 @@ import pytest
 import trials
 from trials import entry, tried
 
+from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Registry
 from dropcheck.cli import main
 from dropcheck.errors import DropcheckError
@@ -72,6 +73,16 @@ def test_a_run_draws_about_as_planned() -> None:
     # a plan for another resolution is no plan for this one
     other = planned(registry, asymptotic=True, resolution=0.1)
     assert (other.cases[0].draws or math.inf) < results[0].draws / 2
+
+
+@by_draws
+def test_statements_of_one_claim_share_their_draws() -> None:
+    text = "claims: {sharp: {claim: E(x) == 0, within: 0.002}, far: E(x) < 9}"
+    text = f"c: {{title: T, model: 'x ~ normal(0, 1)', {text}}}"
+    plan = planned(read_text(f"dropcheck: 1\nclaims: {{{text}}}"))
+    draws = [one.draws or 0 for one in plan.cases]
+    assert min(draws) < max(draws) == plan.draws
+    assert plan.run_seconds == max(one.seconds for one in plan.cases)
 
 
 @by_draws

@@ -6,26 +6,11 @@ import math
 from dataclasses import replace
 
 import pytest
-from report_cases import (
-    ALL_KINDS,
-    EMPTY,
-    FAILED,
-    ONE_SIDED,
-    PASSED,
-    STRICT,
-    UNKNOWN,
-    run_of,
-    swept,
-)
+from report_cases import ALL_KINDS, EMPTY, FAILED, ONE_SIDED, PASSED, STRICT, UNKNOWN, run_of, swept
 
 from dropcheck.report import Report
 from dropcheck.report.pictures import Placed, picture, placed
 from dropcheck.results import CaseResult, Exact
-
-
-def drawn(*cases: CaseResult, kind: str = "svg", plot: bool = False) -> bytes:
-    return picture(kind, Report(run_of(*cases), EMPTY, plot=plot))
-
 
 # ---- where things stand -------------------------------------------------------------------------
 
@@ -90,7 +75,7 @@ def test_a_case_stands_on_the_axis_that_all_claims_share(
 @pytest.mark.parametrize(("kind", "plot"), [("svg", True), ("png", False)])
 def test_the_same_run_gives_the_same_bytes(kind: str, plot: bool) -> None:
     cases = swept() if plot else ALL_KINDS
-    first, second = (drawn(*cases, kind=kind, plot=plot) for _ in range(2))
+    first, second = (picture(kind, Report(run_of(*cases), EMPTY, plot=plot)) for _ in range(2))
     assert first == second
     assert b"Matplotlib" not in first.replace(b"Created with matplotlib", b"")
     assert b"<dc:date>" not in first
