@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -740,16 +741,13 @@ def _expanded(
     context: Context, slot: Slot, values: Sequence[Value], node: Call, size: Shape | None
 ) -> Scope:
     """The scope of a slot's model, for these values of its arguments."""
-    outer, within = context.scope, context.slots.within
     scope = Scope()
     scope.home = SLOT_HOME
     text = slot.gives or slot.law or SourceText.plain(slot.name, slot.location.file)
     at = Position(text, 0, 0)
     for name, value in zip(slot.takes, values, strict=True):
         scope.define(Name(at, name), value, parameter=True)
-    context.scope = scope
-    context.slots.within = f"{within}{slot.name}() {context.slots.calls}: "
-    try:
+    with _inside(context, slot, scope):
         problems = define_model(context, () if slot.model is None else parse_model(slot.model))
         if problems:
             raise DropcheckError(problems)
@@ -760,8 +758,6 @@ def _expanded(
             shaped = Subscript(node.at, law, tuple(lengths)) if lengths else law
             drawn = context.draw_name(Name(node.at, slot.name))
             scope.define(Name(at, _GIVEN), draw(context, shaped, drawn))
-    finally:
-        context.scope, context.slots.within = outer, within
     return scope
 
 
@@ -783,11 +779,20 @@ def _part(context: Context, slot: Slot, scope: Scope, mode: str, node: Call) -> 
             f"add '{key}: …' to the slot, or run the claim of code: --with NAME",
             About.NO_CODE,
         )
-    outer, context.scope = context.scope, scope
-    try:
+    with _inside(context, slot, scope):
         return context.lower(parse_expression(text))
+
+
+@contextmanager
+def _inside(context: Context, slot: Slot, scope: Scope) -> Iterator[None]:
+    """The names of a slot's model, in which the slots that it calls are mathematics."""
+    outer, within = context.scope, context.slots.within
+    context.scope = scope
+    context.slots.within = f"{within}{slot.name}() {context.slots.calls}: "
+    try:
+        yield
     finally:
-        context.scope = outer
+        context.scope, context.slots.within = outer, within
 
 
 # ---- the code ------------------------------------------------------------------------------------
