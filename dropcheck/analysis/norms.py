@@ -1151,9 +1151,6 @@ def _ranked_size(use: Quantity, p: float) -> float:
         inside = use.value.operation in ("max", "min", "sort", "cummax")
         return times(raised(float(count), -1 / p), x.size(p)) if inside else INF
     bound = _of_largest(count, x.size, p)
-    walks = x.value.kind == Kind.COMPUTED and x.value.operation == "cumsum"
-    if walks and x.below[0].mean == ZERO and x.below[0].apart and len(x.shape) == 1 < p:
-        bound = min(bound, p / (p - 1) * x.size(p))  # Doob's inequality for martingales (1953)
     if x.mean.low == x.mean.high:
         bound = min(bound, largest_size(x.mean) + _of_largest(count, x.spread, p))
     return bound + (math.log(max(count, 1)) if use.value.operation == "logsumexp" else 0.0)
