@@ -387,10 +387,6 @@ def _within(quantity: Quantity, kind: str, order: float, bound: float) -> float:
         bound += OUTWARD * max(1.0, abs(bound)) if abs(bound) < INF else 0.0
         return min(bound, highest(hull, order))
     bound = _outward(bound)
-    if kind == "spread":
-        # for p >= 2, E|x - E x|^p is at most width^(p - 2) times a variance of at most width² / 4
-        # (Popoviciu 1935)
-        return min(bound, _outward(hull.width * 0.25 ** (1 / max(order, 2.0))))
     if kind == "size" and order > 0:
         return min(bound, largest_size(hull))
     nearest = nearest_zero(hull)
