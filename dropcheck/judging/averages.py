@@ -837,11 +837,13 @@ def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge | None
         finding = replace(finding, explanation=hidden or finding.explanation)
     if run.confirms is not None or last.digits_lost or plan.guarantee is Guarantee.ASYMPTOTIC:
         return finding  # where digits are lost, the model's arithmetic may have lost them too
-    exact = None
-    if knowledge is not None:
-        exact = exact_quantity(compiled, knowledge, last.comparison)
+    if knowledge is None or knowledge.means is None:
+        return finding
+    exact, by_model = exact_quantity(compiled, knowledge, last.comparison), knowledge.means
     if exact is not None:
-        exact = Exact(exact.value * last.unit, exact.error * last.unit)
+        operands, _ = compiled.functional.at_averages(by_model.means, by_model.centres)
+        unit = unit_of(last.comparison, operands)  # and not that of the estimate
+        exact = Exact(exact.value * unit, exact.error * unit)
     return replace(finding, exact=exact)
 
 
