@@ -265,7 +265,10 @@ def floats(x: Array) -> Array:
 def axes_of(x: Array, axis: Any) -> tuple[int, ...]:
     """The axes that an option names, counted from the left; the axis of draws is not counted."""
     if x.ndim == 1:
-        hint = "of several numbers write a list, [a, b]; x ~ normal(0, 1)[n] draws n at once"
+        hint = (
+            "x ~ normal(0, 1)[n] draws n numbers, and [a, b] is a list of two; maximum(a, b) is "
+            "the larger one"
+        )
         raise need("an array", (), hint)
     return _axes(tuple(axis) if isinstance(axis, list) else axis, x.shape[:-1])
 
