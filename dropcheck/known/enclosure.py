@@ -98,7 +98,7 @@ class First:
         return far[..., np.newaxis]
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)  # numpy writes operands into errors that nobody reads
 class Enclosure(np.lib.mixins.NDArrayOperatorsMixin):
     """A quantity on boxes: its range, [*shape, boxes], and what else is known of it.
 
