@@ -737,7 +737,9 @@ def _exactly(
 
     whole = known(_in_blocks(plain, 0))
     targets = targets_of(run, compiled, whole)
-    if targets is None:
+    each = run.reading.comparisons
+    values = [value_at(compiled, one, exact.means, exact.centres) for one in each]
+    if targets is None or not all(map(math.isfinite, values)):  # a share of 0 has no value
         few = min(whole.fewest, most)
         return replace(whole, endless=Reason.UNDEFINED_AT_AVERAGES, most=few)
     whole = expecting(run, compiled, whole, targets)
