@@ -22,6 +22,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing.context import SpawnContext, SpawnProcess
 from multiprocessing.reduction import ForkingPickler
 from typing import Any, TypeVar
 
@@ -51,6 +52,23 @@ def can_fork() -> bool:
     return sys.platform == "linux" and "jax" not in sys.modules
 
 
+class _Spawned(SpawnProcess):
+    """A worker that ends when its executor, which lost another one, terminates it."""
+
+    terminate = SpawnProcess.kill  # SIGTERM is ignored
+
+
+class _Spawning(SpawnContext):
+    Process = _Spawned
+
+
+def _forking() -> Any:
+    """The same of workers that are forked, which no system but Linux has here."""
+    context: Any = multiprocessing.context.ForkContext()
+    context.Process = type("_Forked", (context.Process,), {"terminate": context.Process.kill})
+    return context
+
+
 class Processes(ProcessPoolExecutor):
     """Worker processes, which end with the `with` block and with the process that started them.
 
@@ -72,7 +90,7 @@ class Processes(ProcessPoolExecutor):
 
     def __init__(self, count: int, *, spawn: bool = False) -> None:
         self._others = set(multiprocessing.active_children())
-        context = multiprocessing.get_context("fork" if can_fork() and not spawn else "spawn")
+        context = _forking() if can_fork() and not spawn else _Spawning()
         super().__init__(count, mp_context=context, initializer=_begin, initargs=(os.getpid(),))
         try:
             with warnings.catch_warnings():

@@ -13,6 +13,7 @@ import io
 import marshal
 import os
 import selectors
+import shutil
 import socket
 import subprocess
 import sys
@@ -53,8 +54,8 @@ def program(folder: Path) -> Path:
 @cache
 def _address() -> str:
     """Where the process that has loaded the program listens: it ends when this one does."""
-    folder = tempfile.TemporaryDirectory(prefix="warm-")
-    address = f"{folder.name}/socket"
+    folder = tempfile.mkdtemp(prefix="warm-")  # removed by `end` alone, not in a forked process
+    address = f"{folder}/socket"
     alive, _kept_open = os.pipe()
     server = subprocess.Popen(
         [sys.executable, str(HELPERS / "warm_starts.py"), address, str(alive)],
@@ -69,7 +70,7 @@ def _address() -> str:
     def end() -> None:
         server.kill()
         server.wait()
-        folder.cleanup()
+        shutil.rmtree(folder)
 
     atexit.register(end)
     return address
