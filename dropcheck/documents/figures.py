@@ -126,7 +126,7 @@ def read_before(text: str, end: int) -> Figure | None:
     assert isinstance(places, int)  # the number is finite
     unit = Decimal(1).scaleb(places + shift)
     if math.ulp(float(digits)) > unit:
-        message = f"{printed!r} has more digits than a number of 64 bits holds"
+        message = f"{text[start:stop]!r} has more digits than a number of 64 bits holds"
         raise UnreadError(start, message, "print 15 digits at most, or a power of ten")
     plain = unit <= 1 and -9 <= digits.adjusted() <= 15
     written = f"{digits:f}" if plain else f"{digits:e}".replace("e+", "e")

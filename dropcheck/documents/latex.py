@@ -167,6 +167,7 @@ LAYOUT = (
     r"|\\(?:nonumber|notag|displaystyle|textstyle|n?o?limits|allowbreak)(?![A-Za-z])"
 )
 """Matches commands of layout, which say nothing."""
+ROW_END = r"\\\\\*?(?:\[[^\]]{0,50}\])?"
 _TOKEN = re.compile(
     r"(?P<gap>(?:(?:~|\\[,;: ])\s*){2,}|&\s*&)"
     rf"|(?P<space>[\s~$]|\\[,;!: $]|{LAYOUT}"
@@ -176,7 +177,7 @@ _TOKEN = re.compile(
     r"|\\mathbb\s*\{?(?P<first>[VCP])\}?\\(?:mathrm|operatorname|text)\{(?P<rest>ar|ov|r)\})"
     rf"|(?P<upright>\\(?:operatorname\*|(?:{_UPRIGHT})(?![A-Za-z*])))"
     r"(?:\s*\{\s*(?P<word>[A-Za-z0-9 ,\\_-]*?)\s*\}|\s+(?P<letter>[A-Za-z01])(?![A-Za-z])|)"
-    r"|(?P<row>\\\\\*?(?:\[[^\]]{0,50}\])?)"
+    rf"|(?P<row>{ROW_END})"
     r"|(?P<command>\\(?:[A-Za-z]+\*?|.))"
     r"|(?P<number>(?:[0-9]{1,3}(?:\{,\}[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?|\.[0-9]+)"
     r"(?P<power>[eE][-+]?[0-9])?(?P<percent>(?:\s|\\,)*\\%)?"
@@ -199,7 +200,7 @@ _OTHERWISE = re.compile(
     r"|approx\w*|roughly|up to)\b"
 )
 # Punctuation at the end of the formula, or of one of its rows.
-_LAST = re.compile(rf"(?<![\s.,;:$\\])(?:[\s.,;:$]|\\[,;: ]|\\\\|{LAYOUT})+\Z")
+_LAST = re.compile(rf"(?<![\s.,;:$\\])(?:[\s.,;:$]|\\[,;: ]|{ROW_END}|{LAYOUT})+\Z")
 _LAST_OF_ROW = re.compile(r"(?<![\s.,;:])[\s.,;:]+(?=\\\\)")
 
 
@@ -823,9 +824,9 @@ class _FormulaReader:
             raise self.error(message, "write braces", behind[0].column)
         below = node.arguments if isinstance(node, Call) and node.name in OPERATORS else ()
         if not grouped and any(
-            isinstance(one, Binary) and one.operator in "+-"
-            for one in syntax.walk(*below, without={*OPERATORS, *FUNCTIONS})
-        ):  # papers write it for the mean of the square, and E[x]^2 for that of the mean
+            isinstance(one, Call) or (isinstance(one, Binary) and one.operator in "+-")
+            for one in syntax.walk(*below, without={*OPERATORS, *FUNCTIONS} - {"sum"})
+        ):  # of a sum papers write it for the mean of the square, and E[x]^2 for that of the mean
             message = "the power may be of the mean or within it"
             raise self.error(message, "write E[(…)^2] or (E[…])^2")
         if inside in ([r"\top"], [r"\intercal"]) or (has_transpose and inside == ["T"]):

@@ -14,7 +14,7 @@ from dropcheck.claims.claimsfile import FileKeys
 from dropcheck.claims.registry import SourceText
 from dropcheck.claims.yaml_places import LineColumn, Problems
 from dropcheck.documents.figures import WHOLE, Figure, UnreadError, goes_on, read_before
-from dropcheck.documents.latex import LAYOUT, LONGEST
+from dropcheck.documents.latex import LAYOUT, LONGEST, ROW_END
 from dropcheck.errors import Location
 
 WORD = "dropcheck"
@@ -244,7 +244,7 @@ def _misspelt(comment: Comment, word: str, head: re.Match[str] | None, page: Pag
 
 
 LONGEST_TITLE = 100
-_UNSEEN = re.compile(r"<!--.*?-->|\*\*|`", re.DOTALL)
+_UNSEEN = re.compile(rf"<!--.*?-->|\*\*|`|{ROW_END}", re.DOTALL)
 
 
 def title_of(before: str) -> str:
@@ -280,7 +280,7 @@ _RELATES = re.compile(
     r"(?<![:\\])=|[<>≤≥≈]|\\(?:leq?|geq?|leqslant|geqslant|lt|gt|approx|neq?|simeq)(?![A-Za-z])"
 )
 _DEEPEST = 20  # brackets in brackets
-_NOTHING = re.compile(rf"{LAYOUT}|&|\\\\(?:\[[^\]]{{0,50}}\])?")
+_NOTHING = re.compile(rf"{LAYOUT}|&|{ROW_END}")
 # How a row begins that goes on with the statement of the row before: compare `latex.rows_of`.
 _CONTINUES = re.compile(
     r"(?:[\s&~]|\\[,;:! ]|\\q?quad(?![A-Za-z]))*"
@@ -288,7 +288,7 @@ _CONTINUES = re.compile(
 )
 # In an environment of cells, an end of a row does not end a statement.
 _CELLS = r"(?:[pbBvV]?matrix|smallmatrix|cases|array|dcases|rcases)\*?\}"
-_ROW = re.compile(rf"(?P<row>\\\\)|(?P<opens>\\begin\{{{_CELLS})|(?P<closes>\\end\{{{_CELLS})|\\.")
+_ROW = re.compile(rf"(?P<row>{ROW_END})|\\(?:(?P<opens>begin)|(?P<closes>end))\{{{_CELLS}|\\.")
 
 
 @dataclass(frozen=True, slots=True)
