@@ -726,7 +726,7 @@ def _load(files: Iterable[str]) -> Registry:
 
     def read(path: str | Path, name: str) -> Registry:
         if path == "-":
-            return read_text(sys.stdin.buffer.read(), "<stdin>")
+            return read_text(sys.stdin.buffer.read() if sys.stdin else b"", "<stdin>")
         return read_any(path, name)
 
     return read_registries(_expanded(files), read)
