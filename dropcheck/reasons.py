@@ -38,8 +38,8 @@ class Reason(Enum):
         "place",
     )
     NO_VARIANCE_OF_ESTIMATE = (
-        "{operator} exists, but no interval can be trusted: by its law, the quantity has no finite "
-        "moment of order {order:g}, and the limit theorem needs order {needed:g}",
+        "{operator} may exist, but no interval can be trusted: by its law, the quantity has no "
+        "finite moment of order {order:g}, and the limit theorem needs order {needed:g}",
         "no draw was made: by its law, the tails are too heavy for an interval; claim a "
         "probability in its place",
     )

@@ -373,8 +373,7 @@ def read_range(text: str) -> Range:
     end = end.removesuffix("by").strip()
     low, high = _decimal(start), _decimal(end)
     if match["step"] is None:
-        by_one = f"write {start}..{end} by 1, or with another step"
-        raise WrongValueError("does not say its step", by_one)
+        raise WrongValueError("does not say its step", RANGE_WRITTEN)
     made = Range(low, high, _decimal(match["step"]), bool(times))
     if low == high:
         raise WrongValueError("holds one number alone", f"write the number itself, {start}")
