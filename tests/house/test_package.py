@@ -211,7 +211,7 @@ ALLOWED: Mapping[str, set[str]] = {
     "cli_output": {"NamedTemporaryFile", "open"},  # reports
     # code under test, by the names that its user gives on the command line
     "code.slots": {"import_module"},
-    "execution.pool": {"multiprocessing", "multiprocessing.reduction"},
+    "execution.pool": {"multiprocessing", "multiprocessing.context", "multiprocessing.reduction"},
 }
 
 
