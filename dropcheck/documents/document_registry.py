@@ -276,8 +276,7 @@ class _Builder:
         digest = hashlib.blake2b("\n".join(parts).encode(), digest_size=3).hexdigest()
         name = f"{_slug(section) or self.document}-{digest}"
         self.made[name] += 1
-        count = self.made[name]
-        return name if count == 1 else f"{name}--{count}"
+        return name if self.made[name] == 1 else f"{name}--{self.made[name]}"
 
     # ---- both ----------------------------------------------------------------------------------
 

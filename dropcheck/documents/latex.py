@@ -386,14 +386,18 @@ def rows_of(tokens: Iterable[Token]) -> list[list[list[Token]]]:
     r"""The statements of a formula, each as rows of which all but the first begin with a relation.
 
     A row that begins with a relation or ends in one goes on with the statement of the row before.
-    A wide space or the word "and" parts two statements in one row; a comma alone does not, since
-    it may list what is related: `1 \le i, j \le n`.
+    A wide space, the word "and" or a second pair of columns, `a &= b & c &= d`, parts statements
+    in one row; a comma alone does not, since it may list what is related: `1 \le i, j \le n`.
     """
     found: list[list[list[Token]]] = []
     several = False  # whether it is not known with which statement a row would go on
     for tokens_of_row in _cells(tokens, lambda one: one.kind == "row"):
         row = _without_quads(tokens_of_row)
         apart = _cells(row, lambda one: one.text in _PARTS and one.kind != "letters")
+        columns = _cells(row, lambda one: one.text == "&")
+        relates = [_is_relation(one[0]) for one in columns]
+        if len(apart) == 1 and relates == len(columns) // 2 * [False, True]:
+            apart = [left + right for left, right in zip(columns[::2], columns[1::2], strict=True)]
         apart = [part[:-1] if part[-1].text == "," else part for part in apart]
         apart[1:] = [[one for one in part if one.text != "&"] for part in apart[1:]]
         begins = {part[0].text for part in apart[1:]}
@@ -408,8 +412,7 @@ def rows_of(tokens: Iterable[Token]) -> list[list[list[Token]]]:
             if not before or not (goes_on or place or sign):
                 found.append([part])
             elif not goes_on or (several and not place):
-                message = "a statement may go on or begin here"
-                raise UnreadError(part[0].column, message, _EACH)
+                raise UnreadError(part[0].column, "a statement may go on or begin here", _EACH)
             elif relation and not place:
                 found[-1].append(part)
             else:
@@ -437,8 +440,7 @@ def _without_quads(tokens: Sequence[Token]) -> list[Token]:
 
     In brackets, those beside what parts events go too; others may be "and" or a product.
     """
-    shown = []
-    depth = 0
+    shown, depth = list[Token](), 0
     for before, one, after in zip((None, *tokens), tokens, (*tokens[1:], None), strict=False):
         depth += _OPENS.get(one.text, 0)
         beside = {other and other.text for other in (before, after)}
@@ -929,8 +931,7 @@ class _FormulaReader:
         text = self.token.text
         self.at += 1
         if text.endswith("frac"):
-            above = self.argument()
-            return Binary(self.here, "/", above, self.argument())
+            return Binary(self.here, "/", self.argument(), self.argument())
         name, count = tex.GROUPED[text]
         return Call(self.here, name, tuple(self.argument() for _ in range(count)))
 

@@ -73,7 +73,7 @@ def off(case: CaseResult) -> str | None:
     """How far a verified quantity is from what is claimed; None where it seems to be as claimed."""
     if case.verdict is not Verdict.VERIFIED or case.region is None or case.estimate is None:
         return None
-    if case.method is Method.EXACT_VALUE:  # then it is as near as the claim allows
+    if case.method in (Method.EXACT_VALUE, Method.ARITHMETIC):  # as near as the claim allows
         return None
     value, known, source = case.estimate, SIGNIFICANT * (case.standard_error or 0.0), ""
     if case.exact is not None:
@@ -268,8 +268,8 @@ def _sides(case: CaseResult, sides: Sequence[float]) -> str:
     """The statement with the estimates of its sides: `0.100 == 0.105`."""
     width, region = numbers.spread(case.interval, case.estimate), case.region
     first, *rest = numbers.measured(sides, width)
-    if width is None or not math.isfinite(width):  # nothing says how many digits are right
-        first, *rest = (rough(side, 3) for side in sides)
+    if width is None or not math.isfinite(width) or math.isclose(max(sides) + width, min(sides)):
+        first, *rest = (rough(side, 3) for side in sides)  # nothing says which digits are right
     parts = [f"{relation} {text}" for relation, text in zip(case.relations, rest, strict=True)]
     give = region is not None and region.low < 0 < region.high
     return " ".join([first, *parts, *([f"±{rough(region.high, 3)}"] if give and region else [])])

@@ -177,7 +177,7 @@ READ = {
     r"E(x) &= \mu &= p \\ \operatorname{Var}(x) &= p \\ &= 1": "E(x) == mu; mu == p; Var(x) == 1",
     r"E(x) = \mu, \quad E(y) = 1 ~~~ \text{and} \quad 0 < p < 1":
         "E(x) == mu; E(y) == 1; 0 < p < 1",
-    r"&E(x) = 1 &&E(y) = p": "E(x) == 1; E(y) == p",
+    r"&E(x) = 1 &&E(y) = p \\ p &= 1, & \mu &= p": "E(x) == 1; E(y) == p; p == 1; mu == p",
 }  # fmt: skip
 
 

@@ -108,7 +108,7 @@ SAID: dict[str, list[tuple[CaseResult, str | None]]] = {
         (beside(THIRDS, 0.67, 0.70, 0.682), "0.6667"),
         (replace(PASSED, region=THIRDS, draws=0, interval=None), "0.66666667"),
         # sides with their relations
-        (CLAIMS_TWO, "0.1000 == 0.1050"),
+        (replace(CLAIMS_TWO, sides=(3, 3), interval=(0, 0)), "3 == 3"),
         (replace(CLAIMS_TWO, sides=(0.1, 0.105, 0.2), relations=("<", "<=")),
             "0.1000 < 0.1050 <= 0.2000"),
         (replace(CLAIMS_TWO, region=Region(-0.001, 0.001)), "0.1000 == 0.1050 ±0.001"),
