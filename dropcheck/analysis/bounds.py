@@ -38,6 +38,8 @@ from dropcheck.vocabulary.shapes import normalise_axes
 
 LOGARITHMS = {"log": 1.0, "log2": 1 / math.log(2.0), "log10": 1 / math.log(10.0)}
 """The factors of the natural logarithm."""
+OUTWARD = 1e-12
+"""Bounds are moved outward by this share, more than rounding in their arithmetic changes them."""
 
 # ---- sums ----------------------------------------------------------------------------------------
 

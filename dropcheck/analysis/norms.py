@@ -34,6 +34,7 @@ import numpy as np
 
 from dropcheck.analysis.bounds import (
     LOGARITHMS,
+    OUTWARD,
     AffineDraw,
     by_law,
     disjoint,
@@ -46,7 +47,7 @@ from dropcheck.analysis.bounds import (
     line_of,
 )
 from dropcheck.analysis.single_draw import Found, Integrals, draw_below
-from dropcheck.analysis.support import OUTWARD, Support, assumed_by, hull_of
+from dropcheck.analysis.support import Support, assumed_by, hull_of
 from dropcheck.known.enclosure import Enclosure, Near
 from dropcheck.language.graph import Kind, Value, bound, in_order, number, ordered, thawed
 from dropcheck.language.lowering.builder import GraphBuilder

@@ -13,9 +13,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from dropcheck.analysis.bounds import summed
+from dropcheck.analysis.bounds import OUTWARD, summed
 from dropcheck.analysis.rounding import TURNS, computed_again, may_turn
-from dropcheck.analysis.support import OUTWARD
 from dropcheck.array_types import Floats
 from dropcheck.known import cells
 from dropcheck.known.cells import UNKNOWN, Estimate

@@ -27,7 +27,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dropcheck.analysis.bounds import LOGARITHMS, AffineDraw, line_of, quotient_hull
+from dropcheck.analysis.bounds import LOGARITHMS, OUTWARD, AffineDraw, line_of, quotient_hull
+from dropcheck.analysis.single_draw import Integrals, draw_below
 from dropcheck.known.enclosure import RULES, Curve, Enclosure, Rule, chosen, times
 from dropcheck.language.graph import (
     Kind,
@@ -718,8 +719,6 @@ def _lies_as_operand(value: Value) -> bool:
 
 # ---- the walk ------------------------------------------------------------------------------------
 
-# Bounds are moved outward by this share, more than rounding in their arithmetic changes them.
-OUTWARD = 1e-12
 # The most values that are looked at again behind guards, in all, and the deepest nesting of guards.
 MOST_AGAIN = 20_000
 MOST_GUARDS = 12
@@ -846,6 +845,8 @@ class Support:
             if chance is not None and chance <= NEGLIGIBLE:
                 before = self._whole.neglected.get(value.operation, 0.0)
                 self._whole.neglected[value.operation] = max(chance, before)
+                if function is _FIRST:
+                    known = replace(known, hull=Hull(0.0, _count(value) - 1.0))
                 return replace(known, number=SURE, finite=SURE)
         return known
 
@@ -978,8 +979,19 @@ def one_draw(values: Sequence[Value]) -> dict[int, Array]:
 
 
 def chance_outside(value: Value) -> float | None:
-    """A bound of the chance that an argument, a line of one draw, leaves a function's domain."""
+    """A bound of the chance that an argument, a line of one draw, leaves a function's domain.
+
+    Of `first`, it is the chance that none of independent events happens.
+    """
     drawn = random_inputs(value)
+    if value.computed_by(_FIRST):
+        [event] = value.inputs
+        draw = draw_below(event)
+        if draw is None or draw.kind != Kind.DRAW or not event.shape:
+            return None
+        happens = Integrals().moment([event], [1], [0.0])
+        never = 1.0 - (happens.value - happens.error)
+        return math.prod(value.shape) * never ** _count(value) if never < 1 else None
     if value.kind != Kind.COMPUTED or drawn != [*value.inputs[:1]]:
         return None
     kernel = value.function.kernel

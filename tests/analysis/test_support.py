@@ -196,7 +196,7 @@ CALLS = [
     "max(m)", "min(x)", "median(x)", "quantile(x, 0.3)", "sort(x)", "cummax(x)", "cumsum(x)",
     "cumprod(x)", "diff(x)", "argmax(m)", "argmin(x)", "argsort(x)", "softmax(x)", "logsumexp(x)",
     "x[:3] @ m", "x @ x", "m.T @ m", "dot(m, m)", "outer(x, x)", "kron(x, m)", "trace(k)", "det(k)",
-    "inv(k)", "qr_q(m)", "eigvalsh(k)", "eigvecsh(k)", "svdvals(m)", "pinv(m)", "first(x > 0.5)",
+    "inv(k)", "qr_q(m)", "eigvalsh(k)", "eigvecsh(k)", "svdvals(m)", "pinv(m)", "first(x > 0.6)",
     "take(x, argmax(x))", "one_hot(argmax(x), 4)", "bincount(argsort(x), 4)", "tril(k)", "diag(x)",
     "solve(k, x[:3])", "linspace(x[0], x[1], 3)", "reshape(m, [2, 3])", "concat(x, x[:2])",
 ]  # fmt: skip
