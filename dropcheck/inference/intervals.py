@@ -512,13 +512,12 @@ def between_parts(sums: Floats, sizes: Floats, theta: Theta, alpha: float) -> fl
 
     Within a part, draws may depend on each other. The standard error is that of the jackknife over
     parts (Tukey 1958, "Bias and confidence in not quite large samples", Ann. Math. Stat. 29), times
-    Student's quantile for the number of parts.
+    Student's quantile for the number of parts. `sums`, [parts, terms], are those of the quantities,
+    of as many values in each part as `sizes` says. Of one average it is Student's half-width:
 
-    Args:
-        sums: of the averaged quantities in each part, [parts, terms].
-        sizes: how many values each part has, [parts].
-        theta: the function, of averages [terms, points].
-        alpha: the error of both ends together.
+    >>> sums = np.array([[1.0], [2.0], [4.0], [5.0]])
+    >>> round(between_parts(sums, np.ones(4), lambda means: means[0], 0.05), 4)
+    2.9052
     """
     parts = len(sums)
     if parts < 2:
